@@ -1,7 +1,6 @@
 # Two INTERFACE targets that every target of ours links: the language, and the warnings.
 add_library(project_settings INTERFACE)
 target_compile_features(project_settings INTERFACE cxx_std_20)
-set_target_properties(project_settings PROPERTIES CXX_EXTENSIONS OFF)
 target_compile_definitions(project_settings INTERFACE _FILE_OFFSET_BITS=64)
 # File names inside the binaries are those of the source tree, not of the machine that built them.
 target_compile_options(project_settings INTERFACE "-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=")

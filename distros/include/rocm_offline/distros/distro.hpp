@@ -16,8 +16,8 @@ namespace rocm_offline::distros {
 
 // The fields of os-release that we use; empty where absent. Duplicates: the last wins.
 struct OsRelease {
-  std::string id, version_id, version_codename, pretty_name, variant_id;
-  std::vector<std::string> id_like;
+  std::string id{}, version_id{}, version_codename{}, pretty_name{}, variant_id{};
+  std::vector<std::string> id_like{};
   bool operator==(const OsRelease&) const = default;
 };
 
@@ -28,31 +28,31 @@ struct OsRelease {
 [[nodiscard]] Result<OsRelease> read_os_release(const std::filesystem::path& root);
 
 struct KernelRow {
-  std::string prefix;                  // matches `uname -r` on whole numbers
-  std::string status;                  // validated | as-printed | preview
-  std::string track;                   // GA, HWE, ... or empty
+  std::string prefix{};                  // matches `uname -r` on whole numbers
+  std::string status{};                  // validated | as-printed | preview
+  std::string track{};                   // GA, HWE, ... or empty
   bool operator==(const KernelRow&) const = default;
 };
 
 // One version of a distribution.
 struct DistroVersion {
-  std::string version;                 // VERSION_ID
-  std::string codename;
-  std::vector<std::string> equivalent_versions;  // other VERSION_IDs documented as the same
-  std::vector<std::string> point_releases;
-  std::vector<KernelRow> kernels;      // of the distribution itself (GA, HWE), informative
-  std::vector<std::string> base_groups;  // repository groups: "debian", "debian-security"
-  std::string end_of_life;             // YYYY-MM-DD or empty
+  std::string version{};                 // VERSION_ID
+  std::string codename{};
+  std::vector<std::string> equivalent_versions{};  // other VERSION_IDs documented as the same
+  std::vector<std::string> point_releases{};
+  std::vector<KernelRow> kernels{};      // of the distribution itself (GA, HWE), informative
+  std::vector<std::string> base_groups{};  // repository groups: "debian", "debian-security"
+  std::string end_of_life{};             // YYYY-MM-DD or empty
   bool operator==(const DistroVersion&) const = default;
 };
 
 struct Distro {
-  std::string id;                      // ID
-  std::string name;
+  std::string id{};                      // ID
+  std::string name{};
   PackageFamily family = PackageFamily::deb;
-  std::string package_manager;         // apt, dnf, zypper
-  std::string arch;                    // "amd64"
-  std::vector<DistroVersion> versions;
+  std::string package_manager{};         // apt, dnf, zypper
+  std::string arch{};                    // "amd64"
+  std::vector<DistroVersion> versions{};
   bool operator==(const Distro&) const = default;
 };
 
@@ -74,10 +74,10 @@ class Catalog {
 
 // What is known of a machine that is to be checked.
 struct MachineFacts {
-  std::optional<OsRelease> os_release;
-  std::string os_release_error;        // why there is none
-  std::string machine;                 // uname -m
-  std::string kernel;                  // uname -r, empty = not known
+  std::optional<OsRelease> os_release{};
+  std::string os_release_error{};        // why there is none
+  std::string machine{};                 // uname -m
+  std::string kernel{};                  // uname -r, empty = not known
   bool container_or_chroot = false;
 };
 // Of this host, or of an image below root (kernel then unknown).
@@ -85,25 +85,25 @@ struct MachineFacts {
 
 // What one release says of one target. From the repos catalogue; plain here so that distros needs no repos.
 struct SupportRow {
-  std::string release;
+  std::string release{};
   bool supported = false;
   bool certain = true;                 // false: unverified or inferred: warns, never refuses
-  std::vector<KernelRow> kernels;
+  std::vector<KernelRow> kernels{};
 };
 
 struct CheckReport {
-  std::string target;                  // id found or asked for; empty when none could be told
+  std::string target{};                  // id found or asked for; empty when none could be told
   bool supported = false;              // no check failed
-  std::vector<std::string> releases;   // releases of the catalogue that support the target
-  std::vector<Check> checks;           // all of them ran
+  std::vector<std::string> releases{};   // releases of the catalogue that support the target
+  std::vector<Check> checks{};           // all of them ran
   bool operator==(const CheckReport&) const = default;
 };
 
 struct CheckQuestion {
   MachineFacts facts;
-  std::optional<std::string> treat_as;     // target id
-  std::optional<std::string> release;      // asked for
-  std::vector<SupportRow> support;         // every release's row for the target
+  std::optional<std::string> treat_as{};     // target id
+  std::optional<std::string> release{};      // asked for
+  std::vector<SupportRow> support{};         // every release's row for the target
   bool with_driver = false;                // the kernel refuses only then
 };
 

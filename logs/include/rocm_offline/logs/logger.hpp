@@ -16,13 +16,13 @@
 namespace rocm_offline::logs {
 
 struct LoggerOptions {
-  std::string operation;               // create, install, uninstall, plan, ...: first part of the file name
+  std::string operation{};               // create, install, uninstall, plan, ...: first part of the file name
   Level level = Level::debug;          // least level written
 };
 
 struct LogPaths {
-  std::filesystem::path text;          // create-20261201T004332Z-1a2b3c4d.log
-  std::filesystem::path jsonl;
+  std::filesystem::path text{};          // create-20261201T004332Z-1a2b3c4d.log
+  std::filesystem::path jsonl{};
 };
 
 // Removes credentials from text: user info of URLs, query values with telling names, Authorization and

@@ -23,21 +23,21 @@ inline constexpr std::uint64_t stub_size = 32768;
 
 // A file whose bytes are already here, to be copied into the image (trust data, from the verified cache).
 struct LocalFile {
-  std::string path;                    // inside the image: "trust/debian-13/debian/trixie/InRelease"
-  std::filesystem::path source;
+  std::string path{};                    // inside the image: "trust/debian-13/debian/trixie/InRelease"
+  std::filesystem::path source{};
   std::uint64_t size = 0;
   Sha256Digest sha256;
 };
 
 struct TargetContent {
-  ReleasePlan plan;
-  PackageClosure closure;
-  std::vector<RepositoryEvidence> repositories;
-  std::vector<LocalFile> trust;
+  ReleasePlan plan{};
+  PackageClosure closure{};
+  std::vector<RepositoryEvidence> repositories{};
+  std::vector<LocalFile> trust{};
 };
 
 struct BundleRequest {
-  std::vector<TargetContent> targets;
+  std::vector<TargetContent> targets{};
   std::string_view stub_template;      // packaging/stub.sh, with its fixed-width placeholders
   std::string_view runner;             // the static ELF
   UnixTime source_date = 0;            // SOURCE_DATE_EPOCH, else the newest metadata date
@@ -46,7 +46,7 @@ struct BundleRequest {
 // A run of bytes that is a function of the request.
 struct FixedPart {
   std::uint64_t offset = 0;
-  std::string bytes;
+  std::string bytes{};
 };
 
 // A member that comes from elsewhere: a package to download, or a LocalFile.
@@ -54,18 +54,18 @@ struct Member {
   std::uint64_t offset = 0;            // in the file
   std::uint64_t size = 0;
   Sha256Digest sha256;
-  std::string what;                    // "package hipcc 5.7.1-3 (debian/trixie)"
-  std::vector<std::string> urls;       // empty for local files
-  std::optional<std::filesystem::path> source;
+  std::string what{};                    // "package hipcc 5.7.1-3 (debian/trixie)"
+  std::vector<std::string> urls{};       // empty for local files
+  std::optional<std::filesystem::path> source{};
 };
 
 struct BundleLayout {
   std::uint64_t file_size = 0;
-  std::string bundle_id;
-  Manifest manifest;
-  std::string manifest_json;
-  std::vector<FixedPart> fixed_parts;  // ascending; gaps that no member covers are zeros
-  std::vector<Member> members;         // ascending by offset, each payload once however many targets share it
+  std::string bundle_id{};
+  Manifest manifest{};
+  std::string manifest_json{};
+  std::vector<FixedPart> fixed_parts{};  // ascending; gaps that no member covers are zeros
+  std::vector<Member> members{};         // ascending by offset, each payload once however many targets share it
 };
 
 // Refuses (usage/metadata_invalid) what cannot be laid out: a target twice, a stub over 32 KiB, a missing size.
@@ -75,7 +75,7 @@ struct BundleLayout {
 struct RegeneratedImage {
   std::uint64_t file_size = 0;
   std::uint64_t data_offset = 0;
-  std::vector<FixedPart> fixed_parts;  // stub, descriptors, path tables, records, manifest
+  std::vector<FixedPart> fixed_parts{};  // stub, descriptors, path tables, records, manifest
 };
 [[nodiscard]] Result<RegeneratedImage> regenerate(const Manifest& manifest, std::string_view manifest_json,
                                                   std::string_view stub_template);

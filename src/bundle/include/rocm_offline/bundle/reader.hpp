@@ -15,7 +15,7 @@ namespace rocm_offline::bundle {
 
 // An entry of the image: payload, file, manifest, runner or install.sh.
 struct ImageFile {
-  std::string path;
+  std::string path{};
   std::uint64_t size = 0;
   Sha256Digest sha256;
 };

@@ -16,12 +16,12 @@
 namespace rocm_offline::bundle {
 
 struct WriterOptions {
-  std::filesystem::path output;                        // NAME.run
-  std::vector<std::filesystem::path> reuse;            // older bundles or folders of packages: members by digest
+  std::filesystem::path output{};                        // NAME.run
+  std::vector<std::filesystem::path> reuse{};            // older bundles or folders of packages: members by digest
 };
 
 struct FinishedBundle {
-  std::filesystem::path path;
+  std::filesystem::path path{};
   std::uint64_t size_bytes = 0;
   Sha256Digest sha256;                                 // of the whole file
 };

@@ -62,21 +62,21 @@ enum class ErrorCode {
 
 // One conflict or missing provider of an unsolvable request, rendered in words (cli.md: `problems`).
 struct Problem {
-  std::string summary;             // "nothing provides libfoo (>= 2)"
-  std::vector<std::string> chain;  // end of the chain first
-  std::string help;
+  std::string summary{};             // "nothing provides libfoo (>= 2)"
+  std::vector<std::string> chain{};  // end of the chain first
+  std::string help{};
   bool operator==(const Problem&) const = default;
 };
 
 struct Error {
   ErrorCode code = ErrorCode::internal;
   Stage stage = Stage::check;
-  std::string message;                         // what: one sentence, no full stop, lower case
-  std::string reason;                          // why
-  std::vector<std::string> context;            // where: outermost frame last, as added going up
-  std::map<std::string, std::string> details;  // expected, actual, url, path, ...; never credentials
-  std::string help;                            // what to do next
-  std::vector<Problem> problems;               // for unsolvable, unknown_package, plan_differs
+  std::string message{};                         // what: one sentence, no full stop, lower case
+  std::string reason{};                          // why
+  std::vector<std::string> context{};            // where: outermost frame last, as added going up
+  std::map<std::string, std::string> details{};  // expected, actual, url, path, ...; never credentials
+  std::string help{};                            // what to do next
+  std::vector<Problem> problems{};               // for unsolvable, unknown_package, plan_differs
   bool operator==(const Error&) const = default;
 };
 

@@ -17,19 +17,19 @@ enum class Level { debug, info, warning, error };
 // One event. `name` is `<stage>.<object>.<what happened>` and must be in the table of event_names(): stable.
 struct Event {
   Level level = Level::info;
-  std::string name;
-  std::string message;                                         // for people, one line
-  std::vector<std::pair<std::string, std::string>> fields;     // for programs; sizes in bytes as decimal
+  std::string name{};
+  std::string message{};                                         // for people, one line
+  std::vector<std::pair<std::string, std::string>> fields{};     // for programs; sizes in bytes as decimal
 };
 
 // Work done so far in one activity, for a progress line. Not logged.
 struct Progress {
   Stage stage = Stage::fetch;
-  std::string activity;        // "downloading packages"
+  std::string activity{};        // "downloading packages"
   std::uint64_t done = 0;      // bytes, or items where unit says so
   std::uint64_t total = 0;     // 0 = not known
   bool in_bytes = true;
-  std::string waiting_for;     // host or process that we wait for; empty = moving
+  std::string waiting_for{};     // host or process that we wait for; empty = moving
 };
 
 // Port. Implementations never throw and may be called from several threads.

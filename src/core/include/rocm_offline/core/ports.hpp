@@ -38,18 +38,18 @@ class CancelToken {
 
 // A program to start. Never a shell line: argv goes to execve as it is.
 struct ProcessRequest {
-  std::vector<std::string> argv;                      // argv[0] is looked up in PATH of this process
-  std::map<std::string, std::string> environment;     // added to, or replacing, the inherited one
+  std::vector<std::string> argv{};                      // argv[0] is looked up in PATH of this process
+  std::map<std::string, std::string> environment{};     // added to, or replacing, the inherited one
   bool clear_environment = false;                     // start from an empty one (plus `environment`)
-  std::optional<std::filesystem::path> chroot;        // run inside this root
-  std::optional<std::filesystem::path> directory;
-  std::function<void(std::string_view line)> on_line; // each line of stdout and stderr, as it comes
+  std::optional<std::filesystem::path> chroot{};        // run inside this root
+  std::optional<std::filesystem::path> directory{};
+  std::function<void(std::string_view line)> on_line{}; // each line of stdout and stderr, as it comes
   std::size_t capture_limit = 16U << 20U;             // bytes of `output` kept; the rest is dropped and said
 };
 
 struct ProcessOutcome {
   int exit_code = 0;         // 128 + signal when killed
-  std::string output;        // stdout and stderr, in order
+  std::string output{};        // stdout and stderr, in order
   bool truncated = false;
 };
 

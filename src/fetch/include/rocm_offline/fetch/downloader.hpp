@@ -21,10 +21,10 @@
 namespace rocm_offline::fetch {
 
 struct TransferOptions {
-  std::optional<std::string> proxy;                    // else the usual environment variables
-  std::optional<std::filesystem::path> ca_file;
-  std::map<std::string, std::filesystem::path> client_certificates;  // group name -> PEM with certificate and key
-  std::map<std::string, std::vector<std::string>> hosts_by_group;    // which hosts a client certificate is for
+  std::optional<std::string> proxy{};                    // else the usual environment variables
+  std::optional<std::filesystem::path> ca_file{};
+  std::map<std::string, std::filesystem::path> client_certificates{};  // group name -> PEM with certificate and key
+  std::map<std::string, std::vector<std::string>> hosts_by_group{};    // which hosts a client certificate is for
   unsigned retries = 5;
   std::chrono::seconds stall_timeout{30};              // no byte for that long: transfer_stalled
   unsigned jobs = 8;                                   // transfers at once
@@ -33,9 +33,9 @@ struct TransferOptions {
 };
 
 struct DownloadRequest {
-  std::vector<std::string> urls;                       // failover order; http, https, file
-  std::string what;                                    // "package hipcc 5.7.1-3": for messages
-  std::optional<std::uint64_t> expected_size;          // transfer stops and fails with size_mismatch beyond it
+  std::vector<std::string> urls{};                       // failover order; http, https, file
+  std::string what{};                                    // "package hipcc 5.7.1-3": for messages
+  std::optional<std::uint64_t> expected_size{};          // transfer stops and fails with size_mismatch beyond it
   std::uint64_t size_cap = 0;                          // where no size is known: larger is refused
   std::optional<Sha256Digest> expected_sha256;         // digest_mismatch when the complete body has another
   bool refuse_web_page = true;                         // a body that begins as HTML where none was expected -> web_page
@@ -44,7 +44,7 @@ struct DownloadRequest {
 };
 
 struct DownloadOutcome {
-  std::string url;                                     // the one that served it, credentials removed
+  std::string url{};                                     // the one that served it, credentials removed
   std::uint64_t size = 0;
   Sha256Digest sha256;
   bool missing = false;

@@ -33,8 +33,8 @@ struct DebPackage {
 
 // Evidence file carried in /trust/: what upstream signed, byte for byte.
 struct TrustFile {
-  std::string path;                // below /trust/<target>/: "debian/trixie/InRelease"
-  std::filesystem::path source;    // in the verified cache
+  std::string path{};                // below /trust/<target>/: "debian/trixie/InRelease"
+  std::filesystem::path source{};    // in the verified cache
   std::uint64_t size = 0;
   Sha256Digest sha256;
 };
@@ -62,13 +62,13 @@ class VerifiedRepository {
 };
 
 struct RepositorySet {
-  std::vector<VerifiedRepository> repositories;   // in the order of the plan
-  std::vector<std::string> warnings;              // optional repositories that were missing, allowances used
+  std::vector<VerifiedRepository> repositories{};   // in the order of the plan
+  std::vector<std::string> warnings{};              // optional repositories that were missing, allowances used
 };
 
 struct LoadOptions {
-  std::filesystem::path cache_dir;     // verified indexes by digest; written as partial/ + rename
-  std::filesystem::path state_dir;     // last seen Release dates, by mirror address
+  std::filesystem::path cache_dir{};     // verified indexes by digest; written as partial/ + rename
+  std::filesystem::path state_dir{};     // last seen Release dates, by mirror address
 };
 
 // Verifies and loads every repository. On failure the error of the first, with the others as `problems`.

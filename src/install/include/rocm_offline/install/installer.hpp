@@ -26,10 +26,10 @@ struct InstallOptions {
   bool with_site_hooks = false;
   bool purge = false;                              // uninstall
   bool no_post_install = false;
-  std::optional<std::string> treat_as;
-  std::optional<std::filesystem::path> work_dir;
-  PostInstall post_install;                        // united with the bundle's defaults by the caller
-  std::function<bool(const std::string& question)> ask;  // empty: never asks (every answer is yes)
+  std::optional<std::string> treat_as{};
+  std::optional<std::filesystem::path> work_dir{};
+  PostInstall post_install{};                        // united with the bundle's defaults by the caller
+  std::function<bool(const std::string& question)> ask{};  // empty: never asks (every answer is yes)
 };
 
 struct Ports {
@@ -40,25 +40,25 @@ struct Ports {
 };
 
 struct ChangedPackage {
-  PackageId id;
-  std::string before;                              // version, or empty when it was absent
+  PackageId id{};
+  std::string before{};                              // version, or empty when it was absent
   bool operator==(const ChangedPackage&) const = default;
 };
 
 struct InstallReport {
-  std::string target;
-  std::string bundle_id;
+  std::string target{};
+  std::string bundle_id{};
   bool dryrun = false;
   bool nothing_to_do = false;                      // second run
-  std::vector<Check> checks;
-  std::vector<ChangedPackage> added, upgraded, removed, downgraded;
-  std::vector<std::string> post_install;           // what was done, one line each
-  std::vector<std::string> notes;                  // what the target's own configuration would have done
+  std::vector<Check> checks{};
+  std::vector<ChangedPackage> added{}, upgraded{}, removed{}, downgraded{};
+  std::vector<std::string> post_install{};           // what was done, one line each
+  std::vector<std::string> notes{};                  // what the target's own configuration would have done
 };
 
 struct StatusReport {
-  std::string state;                               // not-installed | partial | installed | changed
-  std::vector<std::string> differences;
+  std::string state{};                               // not-installed | partial | installed | changed
+  std::vector<std::string> differences{};
 };
 
 // Everything that can refuse, without changing anything: machine, architecture, root, lock, broken packages, space,

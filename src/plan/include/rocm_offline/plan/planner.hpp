@@ -15,20 +15,20 @@ namespace rocm_offline::plan {
 
 // SELECTION of cli.md, after command line and --config were united.
 struct Selection {
-  std::vector<std::string> targets;
-  std::string release;
-  std::vector<std::string> usecases;
-  std::vector<std::string> packages;                 // NAME or NAME=VERSION
+  std::vector<std::string> targets{};
+  std::string release{};
+  std::vector<std::string> usecases{};
+  std::vector<std::string> packages{};                 // NAME or NAME=VERSION
   bool driver = false;
-  std::vector<std::string> kernels;
-  std::optional<std::string> treat_as;
+  std::vector<std::string> kernels{};
+  std::optional<std::string> treat_as{};
   bool recommends = false;
   bool minimum = false;
-  std::map<std::string, std::vector<std::string>> mirrors;   // group or repository name -> base URLs
-  std::map<std::string, std::vector<Keyring>> keyrings;      // group or repository name -> keys ("" = --repo files)
-  std::vector<repos::SiteRepository> site_repositories;      // --repo
-  std::vector<std::string> allow_unsigned, allow_expired, allow_rollback;
-  PostInstall post_install;
+  std::map<std::string, std::vector<std::string>> mirrors{};   // group or repository name -> base URLs
+  std::map<std::string, std::vector<Keyring>> keyrings{};      // group or repository name -> keys ("" = --repo files)
+  std::vector<repos::SiteRepository> site_repositories{};      // --repo
+  std::vector<std::string> allow_unsigned{}, allow_expired{}, allow_rollback{};
+  PostInstall post_install{};
 };
 
 // One plan per target, in the order given. Missing parts of the selection are one `usage` error naming the possible

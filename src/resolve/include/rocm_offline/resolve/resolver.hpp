@@ -13,13 +13,13 @@
 namespace rocm_offline::resolve {
 
 struct ResolveRequest {
-  std::vector<PackageRequest> requests;
-  Policy policy;
+  std::vector<PackageRequest> requests{};
+  Policy policy{};
   std::string arch = "amd64";
-  std::vector<std::string> foreign_archs;
+  std::vector<std::string> foreign_archs{};
   // Seam for profiles: packages taken as installed on the target before the walk; empty root for `full`.
-  std::vector<PackageId> installed;
-  std::string target_id;               // for messages and proofs
+  std::vector<PackageId> installed{};
+  std::string target_id{};               // for messages and proofs
 };
 
 // The closure, or why there is none. Error only for bugs (libsolv rejects what the walk chose) and cancellation.

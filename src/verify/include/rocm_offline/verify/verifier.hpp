@@ -14,23 +14,23 @@
 namespace rocm_offline::verify {
 
 struct Finding {
-  std::string what;                    // "package hipcc: digest differs", "3 bytes after the end"
-  std::string path;                    // inside the image, or empty
+  std::string what{};                    // "package hipcc: digest differs", "3 bytes after the end"
+  std::string path{};                    // inside the image, or empty
   std::uint64_t offset = 0;
   bool operator==(const Finding&) const = default;
 };
 
 struct VerifyReport {
-  std::string bundle_id;
+  std::string bundle_id{};
   std::uint64_t bytes_checked = 0;
   std::uint64_t files_checked = 0;
-  std::vector<Finding> findings;       // empty: sound
+  std::vector<Finding> findings{};       // empty: sound
   bool operator==(const VerifyReport&) const = default;
 };
 
 struct VerifyOptions {
-  std::optional<Sha256Digest> expected_file_digest;   // --sha256
-  std::optional<std::string> only_target;             // install: the members that will be used, and all that is no payload
+  std::optional<Sha256Digest> expected_file_digest{};   // --sha256
+  std::optional<std::string> only_target{};             // install: the members that will be used, and all that is no payload
   unsigned threads = 2;
 };
 
