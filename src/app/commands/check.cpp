@@ -1,0 +1,97 @@
+#include "../selection.hpp"
+#include "commands.hpp"
+#include "rocm_offline/core/values_json.hpp"
+#include "rocm_offline/plan/planner.hpp"
+
+namespace rocm_offline::app {
+
+namespace {
+
+constexpr const char* schema = "rocm-offline/check/1";
+
+Error both_given() {
+  return {.code = ErrorCode::usage,
+          .stage = Stage::check,
+          .message = "--target and --root exclude each other",
+          .reason = "a check is of one machine",
+          .help = "give one of them, or neither for this host"};
+}
+
+// What --target names, as if read from such a machine.
+Result<distros::MachineFacts> facts_of_target(const std::string& id, const distros::Catalog& catalog) {
+  auto target = catalog.target(id);
+  if (!target) {
+    return fail(std::move(target).error());
+  }
+  distros::MachineFacts facts;
+  facts.os_release = distros::OsRelease{
+      .id = target->distro, .version_id = target->version, .version_codename = target->codename, .pretty_name = target->id};
+  facts.machine = "x86_64";
+  return facts;
+}
+
+Result<distros::CheckReport> check(const CheckOptions& options, const Catalogs& catalogs) {
+  if (options.target && options.root) {
+    return fail(both_given());
+  }
+  distros::CheckQuestion question;
+  if (options.target) {
+    auto facts = facts_of_target(*options.target, catalogs.distros);
+    if (!facts) {
+      return fail(std::move(facts).error());
+    }
+    question.facts = std::move(*facts);
+  } else {
+    question.facts = distros::read_machine_facts(options.root.value_or("/"));
+  }
+  if (options.kernel) {
+    question.facts.kernel = *options.kernel;
+  }
+  if (options.release) {
+    auto release = catalogs.repos.release(*options.release);
+    if (!release) {
+      return fail(std::move(release).error());
+    }
+    question.release = (*release)->id;
+  }
+  if (const auto target = distros::identify_target(question.facts, catalogs.distros, std::nullopt)) {
+    question.support = plan::support_rows(catalogs.repos, target->id);
+  }
+  return distros::check_machine(question, catalogs.distros);
+}
+
+}  // namespace
+
+int run_check(const Invocation& invocation, Session& session) {
+  if (auto opened = session.open_log(false); !opened) {
+    return session.failed(opened.error(), schema);
+  }
+  auto catalogs = load_catalogs(session.options().catalogs);
+  if (!catalogs) {
+    return session.failed(catalogs.error(), schema);
+  }
+  auto report = check(invocation.check, *catalogs);
+  if (!report) {
+    return session.failed(report.error(), schema);
+  }
+  session.events().event({.level = Level::debug,
+                          .name = "check.target.checked",
+                          .message = report->target + (report->supported ? " is supported" : " is not supported"),
+                          .fields = {{"target", report->target}, {"supported", report->supported ? "true" : "false"}}});
+  if (session.options().json) {
+    nlohmann::json checks = nlohmann::json::array();
+    for (const Check& one : report->checks) {
+      checks.push_back(to_json(one));
+    }
+    session.print_json({{"schema", schema},
+                        {"target", report->target},
+                        {"supported", report->supported},
+                        {"releases", report->releases},
+                        {"checks", std::move(checks)}});
+  } else {
+    session.print(ui::render_checks(report->checks, session.colors_on_stdout()));
+  }
+  return session.finished(report->supported ? 0 : exit_status(ErrorCode::check_failed));
+}
+
+}  // namespace rocm_offline::app

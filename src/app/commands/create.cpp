@@ -1,0 +1,119 @@
+#include <algorithm>
+
+#include "../pipeline.hpp"
+#include "commands.hpp"
+#include "plan_json.hpp"
+#include "rocm_offline/bundle/writer.hpp"
+#include "rocm_offline/core/text.hpp"
+#include "rocm_offline/core/values_json.hpp"
+
+namespace rocm_offline::app {
+
+namespace {
+
+constexpr const char* schema = "rocm-offline/create/1";
+
+// One error for the whole batch: the first one's code, every failure listed once.
+Error united_error(const std::vector<Error>& errors, std::size_t wanted) {
+  Error error = errors.front();
+  if (errors.size() == 1) {
+    return in_context(std::move(error), "downloading packages");
+  }
+  error.details["failed"] = std::to_string(errors.size()) + " of " + std::to_string(wanted);
+  for (const Error& one : errors) {
+    const auto url = one.details.find("url");
+    error.problems.push_back({.summary = one.message + ": " + one.reason,
+                              .chain = url == one.details.end() ? std::vector<std::string>{} : std::vector{url->second},
+                              .help = one.help});
+  }
+  return in_context(std::move(error), "downloading packages");
+}
+
+Result<Done> download_members(const bundle::BundleLayout& layout, bundle::BundleWriter& writer,
+                              fetch::Downloader& downloader) {
+  const std::vector<std::size_t> missing = writer.missing();
+  std::vector<fetch::DownloadRequest> requests;
+  requests.reserve(missing.size());
+  for (const std::size_t member : missing) {
+    const bundle::Member& wanted = layout.members[member];
+    requests.push_back({.urls = wanted.urls,
+                        .what = wanted.what,
+                        .expected_size = wanted.size,
+                        .size_cap = wanted.size,
+                        .expected_sha256 = wanted.sha256,
+                        .refuse_web_page = true,
+                        .missing_is_fine = false,
+                        .sink = &writer.sink(member)});
+  }
+  std::vector<Error> errors;
+  const auto outcomes = downloader.download(requests, [&](std::size_t request) {
+    if (auto marked = writer.mark_complete(missing[request]); !marked) {
+      errors.push_back(std::move(marked).error());
+    }
+  });
+  for (const auto& outcome : outcomes) {
+    if (!outcome) {
+      errors.push_back(outcome.error());
+    }
+  }
+  if (errors.empty()) {
+    return Done{};
+  }
+  // What stops everything goes first: a full disk or an interrupt explains the rest.
+  std::stable_partition(errors.begin(), errors.end(), [](const Error& error) {
+    return error.code == ErrorCode::cancelled || error.code == ErrorCode::no_space;
+  });
+  return fail(united_error(errors, requests.size()));
+}
+
+nlohmann::json create_to_json(const Planned& planned, const bundle::FinishedBundle& finished,
+                              const std::optional<logs::LogPaths>& log) {
+  nlohmann::json targets = nlohmann::json::array();
+  for (const bundle::TargetContent& target : planned.targets) {
+    targets.push_back(target.plan.target.id);
+  }
+  return {{"schema", schema},
+          {"file", finished.path.string()},
+          {"bytes", finished.size_bytes},
+          {"sha256", finished.sha256.hex()},
+          {"bundle_id", planned.layout.bundle_id},
+          {"targets", std::move(targets)},
+          {"totals", to_json(bundle_totals(planned))},
+          {"log", log ? nlohmann::json(log->text.string()) : nlohmann::json(nullptr)}};
+}
+
+}  // namespace
+
+int run_create(const Invocation& invocation, Session& session) {
+  if (auto opened = session.open_log(true); !opened) {
+    return session.failed(opened.error(), schema);
+  }
+  const auto downloader = fetch::make_curl_downloader(transfer_options(invocation.selection, invocation.create.jobs),
+                                                      session.events(), session.cancel());
+  auto planned = make_plan(invocation.selection, *downloader, session);
+  if (!planned) {
+    return session.failed(planned.error(), schema);
+  }
+  session.logger().set_bundle_id(planned->layout.bundle_id);
+  auto writer = bundle::BundleWriter::open({.output = invocation.create.output, .reuse = invocation.create.reuse},
+                                           planned->layout, session.events(), session.cancel());
+  if (!writer) {
+    return session.failed(writer.error(), schema);
+  }
+  if (auto downloaded = download_members(planned->layout, *writer, *downloader); !downloaded) {
+    return session.failed(downloaded.error(), schema);
+  }
+  auto finished = writer->publish();
+  if (!finished) {
+    return session.failed(finished.error(), schema);
+  }
+  if (session.options().json) {
+    session.print_json(create_to_json(*planned, *finished, session.logger().paths()));
+  } else {
+    session.print(finished->path.string() + " " + std::to_string(finished->size_bytes) + " " + finished->sha256.hex() +
+                  "\n");
+  }
+  return session.finished();
+}
+
+}  // namespace rocm_offline::app
