@@ -17,6 +17,7 @@ namespace rocm_offline::distros {
 // The fields of os-release that we use; empty where absent. Duplicates: the last wins.
 struct OsRelease {
   std::string id{}, version_id{}, version_codename{}, pretty_name{}, variant_id{};
+  std::string base_codename{};         // UBUNTU_CODENAME or DEBIAN_CODENAME, as derivatives set it
   std::vector<std::string> id_like{};
   bool operator==(const OsRelease&) const = default;
 };
@@ -67,6 +68,9 @@ class Catalog {
   [[nodiscard]] Result<Target> target(std::string_view id) const;
   // Every target id, sorted.
   [[nodiscard]] std::vector<std::string> target_ids() const;
+  // The catalogue's entry of a target, nullptr when it has none. Valid as long as the catalogue.
+  [[nodiscard]] const Distro* distro(std::string_view id) const;
+  [[nodiscard]] const DistroVersion* version(const Target& target) const;
 
  private:
   std::vector<Distro> m_distros;
@@ -76,12 +80,14 @@ class Catalog {
 struct MachineFacts {
   std::optional<OsRelease> os_release{};
   std::string os_release_error{};        // why there is none
-  std::string machine{};                 // uname -m
+  std::string machine{};                 // uname -m; of an image what its programs are built for; empty: not known
   std::string kernel{};                  // uname -r, empty = not known
   bool container_or_chroot = false;
 };
 // Of this host, or of an image below root (kernel then unknown).
 [[nodiscard]] MachineFacts read_machine_facts(const std::filesystem::path& root);
+// A machine as a target describes it: for `check --target`, where there is no machine to look at.
+[[nodiscard]] MachineFacts facts_of_target(const Target& target, std::string_view kernel);
 
 // What one release says of one target. From the repos catalogue; plain here so that distros needs no repos.
 struct SupportRow {
@@ -105,6 +111,7 @@ struct CheckQuestion {
   std::optional<std::string> release{};      // asked for
   std::vector<SupportRow> support{};         // every release's row for the target
   bool with_driver = false;                // the kernel refuses only then
+  std::string today{};                     // YYYY-MM-DD for the lifecycle; empty: the date is only told
 };
 
 // The strict check. Codes: os-release, distribution, version, architecture, release, kernel, container, lifecycle.
