@@ -90,15 +90,4 @@ MachineFacts read_machine_facts(const std::filesystem::path& root) {
   return facts;
 }
 
-MachineFacts facts_of_target(const Target& target, std::string_view kernel) {
-  MachineFacts facts;
-  facts.os_release = OsRelease{};
-  facts.os_release->id = target.distro;
-  facts.os_release->version_id = target.version;
-  facts.os_release->version_codename = target.codename;
-  facts.machine = "x86_64";
-  facts.kernel = kernel;
-  return facts;
-}
-
 }  // namespace rocm_offline::distros

@@ -86,8 +86,6 @@ struct MachineFacts {
 };
 // Of this host, or of an image below root (kernel then unknown).
 [[nodiscard]] MachineFacts read_machine_facts(const std::filesystem::path& root);
-// A machine as a target describes it: for `check --target`, where there is no machine to look at.
-[[nodiscard]] MachineFacts facts_of_target(const Target& target, std::string_view kernel);
 
 // What one release says of one target. From the repos catalogue; plain here so that distros needs no repos.
 struct SupportRow {
