@@ -22,6 +22,13 @@ const std::vector<EventName>& event_names() {
        "repository,name,version,arch"},
       {"repos.state.unwritable", warning, "the dates last seen could not be remembered", "path,reason"},
       // resolve
+      {"resolve.closure.found", info, "the requests became a closure", "target,packages,bytes,recommends_left_out"},
+      {"resolve.closure.proven", info, "the judge accepts the closure on one kind of target",
+       "target,packages,installed,judge"},
+      {"resolve.baseline.unproven", warning, "the requests do not fit a minimal root of the target", "target,reason"},
+      {"resolve.stanza.refused", warning, "a package is not taken: its stanza has a malformed relation field",
+       "name,version,arch,repository,field"},
+      {"resolve.request.unsolvable", error, "the requests cannot be installed, for this reason", "target,chain,help"},
       // fetch
       {"fetch.file.done", debug, "a file is complete and verified", "what,url,bytes,sha256"},
       {"fetch.file.missing", debug, "no server has a file that may be missing", "what,url,bytes,sha256"},
@@ -31,6 +38,26 @@ const std::vector<EventName>& event_names() {
       {"fetch.batch.done", info, "a batch of downloads has ended", "files,failed,bytes,milliseconds"},
       // bundle
       // install
+      {"install.preflight.passed", debug, "a check before the installation passed", "code"},
+      {"install.preflight.warned", warning, "a check before the installation warns", "code"},
+      {"install.preflight.refused", error, "a check before the installation refuses", "code"},
+      {"install.repository.mounted", info, "the bundle is read through a private loop mount", "path"},
+      {"install.repository.copied", info, "needed packages are copied into a private folder", "path,reason"},
+      {"install.repository.used_in_place", info, "the bundle is read where it is mounted", "path"},
+      {"install.native.waiting", warning, "another program holds the package manager's lock", "pid,program"},
+      {"install.native.started", debug, "a program of the target was started", "command"},
+      {"install.native.output", debug, "a line that the package manager printed", ""},
+      {"install.native.finished", debug, "a program of the target ended", "command,exit_status"},
+      {"install.package.planned", debug, "a package that will be changed", "package,version,before"},
+      {"install.simulation.compared", info, "the package manager would do what the plan says",
+       "added,upgraded,downgraded,removed"},
+      {"install.plan.unchanged", info, "everything is installed already", ""},
+      {"install.run.resumed", info, "an interrupted run is continued", ""},
+      {"install.receipt.written", debug, "the receipt was written ahead of a step", "state,path"},
+      {"install.receipt.removed", info, "the bundle was taken back", ""},
+      {"install.result.compared", info, "what is installed is what the plan says", ""},
+      {"install.postinstall.done", info, "a step after the installation was done", ""},
+      {"install.postinstall.skipped", warning, "a step after the installation was left out", ""},
       // verify
       // logs
       {"logs.run.started", info, "first record of a run", "version,request,bundle_id,host,user"},

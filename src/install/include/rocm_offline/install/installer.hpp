@@ -2,6 +2,7 @@
 // No file of the target's own package configuration is changed, not even for a moment.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -24,11 +25,12 @@ struct InstallOptions {
   bool allow_kernel_mismatch = false, allow_version_mismatch = false;
   bool allow_removals = false, allow_downgrades = false;
   bool with_site_hooks = false;
-  bool purge = false;                              // uninstall
+  bool purge = false;  // uninstall
   bool no_post_install = false;
   std::optional<std::string> treat_as{};
   std::optional<std::filesystem::path> work_dir{};
-  PostInstall post_install{};                        // united with the bundle's defaults by the caller
+  std::chrono::seconds lock_wait{60};                      // for another package manager to finish
+  PostInstall post_install{};                              // united with the bundle's defaults by the caller
   std::function<bool(const std::string& question)> ask{};  // empty: never asks (every answer is yes)
 };
 
@@ -41,7 +43,7 @@ struct Ports {
 
 struct ChangedPackage {
   PackageId id{};
-  std::string before{};                              // version, or empty when it was absent
+  std::string before{};  // version, or empty when it was absent
   bool operator==(const ChangedPackage&) const = default;
 };
 
@@ -49,15 +51,16 @@ struct InstallReport {
   std::string target{};
   std::string bundle_id{};
   bool dryrun = false;
-  bool nothing_to_do = false;                      // second run
+  bool nothing_to_do = false;  // second run
+  bool resumed = false;        // an interrupted run was continued
   std::vector<Check> checks{};
   std::vector<ChangedPackage> added{}, upgraded{}, removed{}, downgraded{};
-  std::vector<std::string> post_install{};           // what was done, one line each
-  std::vector<std::string> notes{};                  // what the target's own configuration would have done
+  std::vector<std::string> post_install{};  // what was done, one line each
+  std::vector<std::string> notes{};         // what the target's own configuration would have done
 };
 
 struct StatusReport {
-  std::string state{};                               // not-installed | partial | installed | changed
+  std::string state{};  // not-installed | partial | installed | changed
   std::vector<std::string> differences{};
 };
 
@@ -65,8 +68,11 @@ struct StatusReport {
 // other ROCm, pins and hooks that will not act. Codes are stable.
 [[nodiscard]] Result<distros::CheckReport> preflight(const bundle::BundleReader& bundle, const InstallOptions& options,
                                                      Ports& ports);
-[[nodiscard]] Result<InstallReport> install(const bundle::BundleReader& bundle, const InstallOptions& options, Ports& ports);
-[[nodiscard]] Result<InstallReport> uninstall(const bundle::BundleReader& bundle, const InstallOptions& options, Ports& ports);
-[[nodiscard]] Result<StatusReport> status(const bundle::BundleReader& bundle, const InstallOptions& options, Ports& ports);
+[[nodiscard]] Result<InstallReport> install(const bundle::BundleReader& bundle, const InstallOptions& options,
+                                            Ports& ports);
+[[nodiscard]] Result<InstallReport> uninstall(const bundle::BundleReader& bundle, const InstallOptions& options,
+                                              Ports& ports);
+[[nodiscard]] Result<StatusReport> status(const bundle::BundleReader& bundle, const InstallOptions& options,
+                                          Ports& ports);
 
 }  // namespace rocm_offline::install
