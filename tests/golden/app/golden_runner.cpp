@@ -3,7 +3,7 @@
 //
 // cmd: one command per line, words separated by blanks; @TMP@ (private folder, the working directory), @MIRROR@ (file:
 // address of the mini repository), @KEY@ and @OTHER_KEY@ (key files) are replaced. Lines that begin with '!' change the
-// scene: `!flip FILE OFFSET`, `!rename OLD NEW`, `!write FILE TEXT`, `!expire` (builds the repository again, expired),
+// scene; a line `-` is the program without arguments: `!flip FILE OFFSET`, `!rename OLD NEW`, `!write FILE TEXT`, `!expire` (builds the repository again, expired),
 // `!list FOLDER` prints the names in it.
 #include <grp.h>
 #include <unistd.h>
@@ -81,6 +81,9 @@ class Scene {
     }
     m_out += "$ " + line + "\n";
     m_err += "$ " + line + "\n";
+    if (words == std::vector<std::string>{"-"}) {
+      words.clear();  // the program without arguments
+    }
     if (line.starts_with('!')) {
       change(words);
     } else {

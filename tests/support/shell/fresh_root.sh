@@ -22,6 +22,7 @@ mkdir -p "$work/root/srv/tree"
 began=$(date +%s)
 status=0
 # The mounts live in a namespace of their own: whatever ends this script leaves none behind.
+# shellcheck disable=SC2016 # the inner shell expands its own parameters
 unshare --mount --propagation slave -- sh -c '
   root=$1; shift
   mount --rbind /proc "$root/proc" && mount --rbind /sys "$root/sys" && mount --rbind /dev "$root/dev" || exit 125
