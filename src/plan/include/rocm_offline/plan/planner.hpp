@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rocm_offline/core/error.hpp"
@@ -31,9 +32,16 @@ struct Selection {
   PostInstall post_install{};
 };
 
+// What every release of the catalogue says of one target: the rows that distros::check_machine wants.
+[[nodiscard]] std::vector<distros::SupportRow> support_rows(const repos::Catalog& repos, std::string_view target_id);
+
+// "hipcc" or "hipcc=5.7.1-3" -> request; usage error for anything that is no package name or version.
+[[nodiscard]] Result<PackageRequest> parse_package(std::string_view text);
+
 // One plan per target, in the order given. Missing parts of the selection are one `usage` error naming the possible
 // values; unknown names are unknown_* with near names; a target that the release does not support is
-// target_unsupported naming the nearest releases and targets that are.
+// target_unsupported naming the nearest releases and targets that are. A repository without a key is key_unknown, unless
+// it may be unsigned.
 [[nodiscard]] Result<std::vector<ReleasePlan>> make_release_plans(const Selection& selection,
                                                                   const distros::Catalog& distros,
                                                                   const repos::Catalog& repos);
