@@ -27,17 +27,27 @@ const std::map<std::string, ui::Color>& colors() {
   return names;
 }
 
+// An option whose words stand for the values of an enumeration.
+template <class T>
+void add_named(CLI::App& cli, const std::string& name, T& value, const std::map<std::string, T>& words,
+               const std::string& type, const std::string& description) {
+  std::vector<std::string> names;
+  for (const auto& [word, meaning] : words) {
+    names.push_back(word);
+  }
+  cli.add_option_function<std::string>(
+         name, [&value, &words](const std::string& word) { value = words.at(word); }, description)
+      ->type_name(type)
+      ->check(CLI::IsMember(names));
+}
+
 void add_global_options(CLI::App& cli, GlobalOptions& global) {
   cli.add_flag("--json", global.json, "print one JSON document on standard output and nothing else");
   cli.add_option("--log-dir", global.log_dir, "folder of the log files")->type_name("DIR");
-  cli.add_option("--log-level", global.log_level, "least level written to the log: debug, info, warning, error")
-      ->type_name("L")
-      ->transform(CLI::CheckedTransformer(levels()));
+  add_named<Level>(cli, "--log-level", global.log_level, levels(), "L", "least level written to the log");
   cli.add_flag("-v,--verbose", global.verbose, "say more (twice: debug events too)");
   cli.add_flag("-q,--quiet", global.quiet, "warnings and errors only");
-  cli.add_option("--color", global.color, "auto, always or never")
-      ->type_name("WHEN")
-      ->transform(CLI::CheckedTransformer(colors()));
+  add_named<ui::Color>(cli, "--color", global.color, colors(), "WHEN", "colour on a terminal, always, or never");
   cli.add_option("--catalog", global.catalogs, "folder with catalogue files that extend or replace ours; repeatable")
       ->type_name("DIR")
       ->allow_extra_args(false);
@@ -56,44 +66,57 @@ void add_selection(CLI::App& command, SelectionOptions& s) {
   const std::string from = "Where from";
   const std::string trust = "Trust";
   const std::string transfer = "Transfers";
-  add_repeatable(command, "--target", s.targets, "ID", "target, <ID>-<VERSION_ID> of os-release: debian-13")->group(what);
+  add_repeatable(command, "--target", s.targets, "ID", "target, <ID>-<VERSION_ID> of os-release: debian-13")
+      ->group(what);
   command.add_option("--release", s.release, "ROCm release; distro is ROCm as the distribution packages it")
       ->type_name("R")
       ->group(what);
   add_repeatable(command, "--usecase", s.usecases, "A,B", "use cases, see `usecases`")->delimiter(',')->group(what);
   add_repeatable(command, "--package", s.packages, "NAME[=VERSION]", "a package by name")->delimiter(',')->group(what);
   command.add_flag("--driver", s.driver, "the kernel driver too, where the release has one")->group(what);
-  add_repeatable(command, "--kernel", s.kernels, "K", "a full `uname -r` of the target, checked and recorded")->group(what);
+  add_repeatable(command, "--kernel", s.kernels, "K", "a full `uname -r` of the target, checked and recorded")
+      ->group(what);
   command.add_option("--deps", s.deps, "full: everything beyond an empty system (default); minimum needs a profile")
       ->type_name("MODE")
       ->check(CLI::IsMember({"full", "minimum"}))
       ->group(what);
   command.add_flag("--recommends", s.recommends, "Recommends too")->group(what);
-  command.add_option("--treat-as", s.treat_as, "take a derivative as this target; recorded")->type_name("ID")->group(what);
+  command.add_option("--treat-as", s.treat_as, "take a derivative as this target; recorded")
+      ->type_name("ID")
+      ->group(what);
   command.add_option("--gpu-access", s.gpu_access, "who may use the GPU after the install: a user's name, or all")
       ->type_name("USER|all")
       ->group(what);
   command.add_option("--config", s.config, "TOML file with these options' names")->type_name("FILE")->group(what);
 
-  add_repeatable(command, "--mirror", s.mirrors, "NAME=URL[,URL]", "base URL of a repository or group; commas: failover")
+  add_repeatable(command, "--mirror", s.mirrors, "NAME=URL[,URL]",
+                 "base URL of a repository or group; commas: failover")
       ->group(from);
   command.add_flag("--mirrors-from-host", s.mirrors_from_host, "the base URLs that this host's package manager uses")
       ->group(from);
   add_repeatable(command, "--repo", s.repos, "FILE.json", "a further repository")->group(from);
 
-  add_repeatable(command, "--keyring", s.keyrings, "[NAME=]FILE", "OpenPGP keys for --repo files, or for NAME")->group(trust);
-  add_repeatable(command, "--allow-unsigned", s.allow_unsigned, "NAME", "take this repository unsigned; recorded")->group(trust);
-  add_repeatable(command, "--allow-expired", s.allow_expired, "NAME", "take this repository past its Valid-Until; recorded")
+  add_repeatable(command, "--keyring", s.keyrings, "[NAME=]FILE", "OpenPGP keys for --repo files, or for NAME")
       ->group(trust);
-  add_repeatable(command, "--allow-rollback", s.allow_rollback, "NAME", "take this repository older than last seen; recorded")
+  add_repeatable(command, "--allow-unsigned", s.allow_unsigned, "NAME", "take this repository unsigned; recorded")
+      ->group(trust);
+  add_repeatable(command, "--allow-expired", s.allow_expired, "NAME",
+                 "take this repository past its Valid-Until; recorded")
+      ->group(trust);
+  add_repeatable(command, "--allow-rollback", s.allow_rollback, "NAME",
+                 "take this repository older than last seen; recorded")
       ->group(trust);
   command.add_option("--trust", s.trust, "full: the signed indexes travel in /trust/ (default); none")
       ->type_name("MODE")
       ->check(CLI::IsMember({"full", "none"}))
       ->group(trust);
 
-  command.add_option("--proxy", s.proxy, "proxy URL (else http_proxy, https_proxy, no_proxy)")->type_name("URL")->group(transfer);
-  command.add_option("--cacert", s.cacert, "certificate authorities to trust for https (PEM)")->type_name("FILE")->group(transfer);
+  command.add_option("--proxy", s.proxy, "proxy URL (else http_proxy, https_proxy, no_proxy)")
+      ->type_name("URL")
+      ->group(transfer);
+  command.add_option("--cacert", s.cacert, "certificate authorities to trust for https (PEM)")
+      ->type_name("FILE")
+      ->group(transfer);
   add_repeatable(command, "--client-cert", s.client_certs, "NAME=FILE", "client certificate and key (PEM) for a group")
       ->group(transfer);
   command.add_option("--retries", s.retries, "tries again after a failed transfer")
@@ -116,9 +139,10 @@ struct CommandRow {
 };
 
 constexpr std::array command_rows = {
-    CommandRow{Command::check, "check", "Check a target, an image or this host against the releases",
-               "Examples:\n  rocm-offline-creator check\n  rocm-offline-creator check --target debian-13 --release distro\n"
-               "  rocm-offline-creator check --root /srv/image --json"},
+    CommandRow{
+        Command::check, "check", "Check a target, an image or this host against the releases",
+        "Examples:\n  rocm-offline-creator check\n  rocm-offline-creator check --target debian-13 --release distro\n"
+        "  rocm-offline-creator check --root /srv/image --json"},
     CommandRow{Command::targets, "targets", "List the targets",
                "Examples:\n  rocm-offline-creator targets\n  rocm-offline-creator targets --release distro"},
     CommandRow{Command::releases, "releases", "List the ROCm releases",
@@ -165,8 +189,11 @@ void add_arguments(CLI::App& command, Command which, Invocation& invocation) {
       break;
     case Command::create:
       add_selection(command, invocation.selection);
-      command.add_option("-o,--output", invocation.create.output, "the file to write")->type_name("FILE.run")->capture_default_str();
-      add_repeatable(command, "--reuse", invocation.create.reuse, "PATH", "take packages from an older bundle or a folder");
+      command.add_option("-o,--output", invocation.create.output, "the file to write")
+          ->type_name("FILE.run")
+          ->capture_default_str();
+      add_repeatable(command, "--reuse", invocation.create.reuse, "PATH",
+                     "take packages from an older bundle or a folder");
       command.add_option("--jobs", invocation.create.jobs, "transfers at once")
           ->type_name("N")
           ->check(CLI::Range(1, 64))
@@ -178,7 +205,9 @@ void add_arguments(CLI::App& command, Command which, Invocation& invocation) {
       break;
     case Command::extract:
       command.add_option("file", invocation.file.file, "the bundle")->type_name("FILE.run")->required();
-      command.add_option("directory", invocation.file.directory, "an absent or empty folder")->type_name("DIR")->required();
+      command.add_option("directory", invocation.file.directory, "an absent or empty folder")
+          ->type_name("DIR")
+          ->required();
       break;
     case Command::completion:
       command.add_option("shell", invocation.word, "bash, zsh or fish")
@@ -265,7 +294,8 @@ Result<Invocation> parse_command_line(const std::vector<std::string>& arguments)
       names.emplace_back(row.name);
     }
     const std::string command = chosen_command(*cli);
-    const auto first = std::find_if(arguments.begin(), arguments.end(), [](const std::string& a) { return !a.starts_with('-'); });
+    const auto first =
+        std::find_if(arguments.begin(), arguments.end(), [](const std::string& a) { return !a.starts_with('-'); });
     if (command.empty() && first != arguments.end()) {
       const auto near = near_names(*first, names);
       Error error = usage_error("there is no command '" + *first + "'", "");
@@ -344,17 +374,20 @@ Result<std::string> completion_script(const std::string& shell) {
     fish += std::string("complete -c ") + program + " -n __fish_use_subcommand -a " + command->get_name() + " -d '" +
             command->get_description() + "'\n";
     for (const std::string& option : options) {
-      fish += std::string("complete -c ") + program + " -n '__fish_seen_subcommand_from " + command->get_name() + "' -l " +
-              option.substr(2) + "\n";
+      fish += std::string("complete -c ") + program + " -n '__fish_seen_subcommand_from " + command->get_name() +
+              "' -l " + option.substr(2) + "\n";
     }
   }
   if (shell == "fish") {
     return fish;
   }
   // zsh runs the same function through its bash compatibility.
-  const std::string prologue = shell == "zsh" ? "#compdef rocm-offline-creator\nautoload -U +X bashcompinit && bashcompinit\n" : "";
-  return prologue + "_rocm_offline_creator() {\n  local words command=\"\" word\n  local current=\"${COMP_WORDS[COMP_CWORD]}\"\n" +
-         "  for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n    case \"$word\" in -*) ;; *) command=\"$word\"; break ;; esac\n" +
+  const std::string prologue =
+      shell == "zsh" ? "#compdef rocm-offline-creator\nautoload -U +X bashcompinit && bashcompinit\n" : "";
+  return prologue +
+         "_rocm_offline_creator() {\n  local words command=\"\" word\n  local current=\"${COMP_WORDS[COMP_CWORD]}\"\n" +
+         "  for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n    case \"$word\" in -*) ;; *) command=\"$word\"; "
+         "break ;; esac\n" +
          "  done\n  case \"$command\" in\n    \"\") words=\"" + names + " " + join(global, " ") + "\" ;;\n" + cases +
          "    *) words=\"\" ;;\n  esac\n" + "  COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n" +
          "  case \"$current\" in -*) ;; *) COMPREPLY+=($(compgen -f -- \"$current\")) ;; esac\n}\n" +

@@ -65,7 +65,8 @@ Result<ConfigEntries> read_config(const std::filesystem::path& file) {
         values.push_back(*value);
       }
     } else {
-      return fail(config_error(file, "'" + std::string(key.str()) + "' is no text, number, flag or list", node.source()));
+      return fail(
+          config_error(file, "'" + std::string(key.str()) + "' is no text, number, flag or list", node.source()));
     }
     entries.emplace_back(std::string(key.str()), std::move(values));
   }

@@ -102,11 +102,12 @@ int main(int argc, char** argv) {
     return rocm_offline::app::run(std::vector<std::string>(argv + 1, argv + argc));
   } catch (const std::exception& bug) {
     // Exceptions mean bugs: say so, and how to report it.
-    const rocm_offline::Error error{.code = rocm_offline::ErrorCode::internal,
-                                    .stage = rocm_offline::Stage::ui,
-                                    .message = "the program met a condition that it does not expect",
-                                    .reason = bug.what(),
-                                    .help = "this is a bug of ours: please report it with the command line and the log"};
+    const rocm_offline::Error error{
+        .code = rocm_offline::ErrorCode::internal,
+        .stage = rocm_offline::Stage::ui,
+        .message = "the program met a condition that it does not expect",
+        .reason = bug.what(),
+        .help = "this is a bug of ours: please report it with the command line and the log"};
     std::fputs(rocm_offline::ui::render_error(error, false).c_str(), stderr);
     return rocm_offline::exit_status(error.code);
   }

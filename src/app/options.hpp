@@ -47,10 +47,12 @@ struct SelectionOptions {
   std::optional<std::string> gpu_access;
 };
 
+inline constexpr unsigned default_jobs = 8;
+
 struct CreateOptions {
   std::filesystem::path output = "rocm-offline-install.run";
   std::vector<std::filesystem::path> reuse;
-  unsigned jobs = 8;
+  unsigned jobs = default_jobs;
 };
 
 struct CheckOptions {

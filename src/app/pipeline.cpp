@@ -45,9 +45,6 @@ std::vector<bundle::LocalFile> trust_files(const index::RepositorySet& repositor
 
 Result<bundle::TargetContent> resolve_target(const ReleasePlan& plan, index::MetadataVerifier& verifier, bool trust,
                                              Session& session) {
-  for (const std::string& warning : plan.warnings) {
-    session.events().event({.level = Level::warning, .name = "plan.fact.uncertain", .message = warning});
-  }
   auto repositories = verifier.load(plan.repositories);
   if (!repositories) {
     return fail(in_context(std::move(repositories).error(), "loading the repositories of " + plan.target.id));
@@ -68,14 +65,34 @@ Result<bundle::TargetContent> resolve_target(const ReleasePlan& plan, index::Met
   if (const auto* unsolvable = std::get_if<Unsolvable>(&*resolution)) {
     return fail(unsolvable_error(*unsolvable, plan.target));
   }
-  bundle::TargetContent content{.plan = plan,
-                                .closure = std::get<PackageClosure>(std::move(*resolution)),
-                                .repositories = {},
-                                .trust = trust ? trust_files(*repositories, plan.target) : std::vector<bundle::LocalFile>{}};
+  bundle::TargetContent content{
+      .plan = plan,
+      .closure = std::get<PackageClosure>(std::move(*resolution)),
+      .repositories = {},
+      .trust = trust ? trust_files(*repositories, plan.target) : std::vector<bundle::LocalFile>{}};
   for (const index::VerifiedRepository& repository : repositories->repositories) {
     content.repositories.push_back(repository.evidence());
   }
   return content;
+}
+
+// Host of an address, without user information and port.
+std::string host_of(std::string_view url) {
+  const auto begin = url.find("://");
+  std::string_view authority = begin == std::string_view::npos ? url : url.substr(begin + 3);
+  authority = authority.substr(0, authority.find('/'));
+  if (const auto at = authority.rfind('@'); at != std::string_view::npos) {
+    authority.remove_prefix(at + 1);
+  }
+  return std::string(authority.substr(0, authority.starts_with('[') ? authority.find(']') + 1 : authority.find(':')));
+}
+
+std::vector<std::string> keys_of(const std::map<std::string, std::vector<std::string>>& map) {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : map) {
+    keys.push_back(key);
+  }
+  return keys;
 }
 
 // SOURCE_DATE_EPOCH (reproducible-builds.org), else the newest metadata date.
@@ -104,18 +121,7 @@ Result<UnixTime> source_date(const std::vector<bundle::TargetContent>& targets) 
 
 }  // namespace
 
-fetch::TransferOptions transfer_options(const SelectionOptions& selection, unsigned jobs) {
-  fetch::TransferOptions options;
-  options.proxy = selection.proxy;
-  options.ca_file = selection.cacert;
-  options.retries = selection.retries;
-  options.stall_timeout = std::chrono::seconds(selection.timeout);
-  options.jobs = jobs;
-  options.jobs_per_host = jobs;
-  return options;
-}
-
-Result<Planned> make_plan(const SelectionOptions& options, fetch::Downloader& downloader, Session& session) {
+Result<std::vector<ReleasePlan>> make_release_plans(const SelectionOptions& options, Session& session) {
   auto catalogs = load_catalogs(session.options().catalogs);
   if (!catalogs) {
     return fail(std::move(catalogs).error());
@@ -126,20 +132,62 @@ Result<Planned> make_plan(const SelectionOptions& options, fetch::Downloader& do
   }
   auto plans = plan::make_release_plans(*selection, catalogs->distros, catalogs->repos);
   if (!plans) {
-    return fail(std::move(plans).error());
+    return plans;
   }
+  for (const ReleasePlan& plan : *plans) {
+    session.events().event(
+        {.level = Level::info,
+         .name = "plan.selection.planned",
+         .message = "planning " + plan.release + " for " + plan.target.id,
+         .fields = {{"target", plan.target.id}, {"release", plan.release}, {"usecases", join(plan.usecases, ",")}}});
+    for (const std::string& warning : plan.warnings) {
+      session.events().event({.level = Level::warning, .name = "plan.fact.uncertain", .message = warning});
+    }
+  }
+  return plans;
+}
+
+Result<fetch::TransferOptions> transfer_options(const SelectionOptions& selection,
+                                                const std::vector<ReleasePlan>& plans, unsigned jobs) {
+  fetch::TransferOptions options;
+  options.proxy = selection.proxy;
+  options.ca_file = selection.cacert;
+  options.retries = selection.retries;
+  options.stall_timeout = std::chrono::seconds(selection.timeout);
+  options.jobs = jobs;
+  options.jobs_per_host = jobs;
+  for (const ReleasePlan& plan : plans) {
+    for (const RepositoryDefinition& repository : plan.repositories) {
+      for (const std::string& url : repository.base_urls) {
+        options.hosts_by_group[repository.group].push_back(host_of(url));
+      }
+    }
+  }
+  for (const std::string& text : selection.client_certs) {
+    auto pair = name_and_value("--client-cert", text);
+    if (!pair) {
+      return fail(std::move(pair).error());
+    }
+    if (!options.hosts_by_group.contains(pair->first)) {
+      return fail({.code = ErrorCode::unknown_repository,
+                   .stage = Stage::plan,
+                   .message = "--client-cert names an unknown repository group",
+                   .reason = "no repository of this request is of group '" + pair->first + "'",
+                   .help = "groups of this request: " + join(keys_of(options.hosts_by_group), ", ")});
+    }
+    options.client_certificates[pair->first] = pair->second;
+  }
+  return options;
+}
+
+Result<Planned> make_plan(const std::vector<ReleasePlan>& plans, bool carry_trust, fetch::Downloader& downloader,
+                          Session& session) {
   index::MetadataVerifier verifier(downloader, session.clock(), session.events(),
                                    {.cache_dir = session.cache_dir(), .state_dir = session.state_dir()},
                                    session.cancel());
   Planned planned;
-  for (const ReleasePlan& release_plan : *plans) {
-    session.events().event({.level = Level::info,
-                            .name = "plan.selection.planned",
-                            .message = "planning " + release_plan.release + " for " + release_plan.target.id,
-                            .fields = {{"target", release_plan.target.id},
-                                       {"release", release_plan.release},
-                                       {"usecases", join(release_plan.usecases, ",")}}});
-    auto content = resolve_target(release_plan, verifier, options.trust == "full", session);
+  for (const ReleasePlan& plan : plans) {
+    auto content = resolve_target(plan, verifier, carry_trust, session);
     if (!content) {
       return fail(std::move(content).error());
     }

@@ -1,4 +1,4 @@
-// Selection -> verified repositories -> closures -> layout: what plan and create share.
+// Selection -> plans -> verified repositories -> closures -> layout: what plan and create share.
 #pragma once
 
 #include <memory>
@@ -17,10 +17,15 @@ struct Planned {
   bundle::BundleLayout layout;
 };
 
-[[nodiscard]] fetch::TransferOptions transfer_options(const SelectionOptions& selection, unsigned jobs);
+// Choices and catalogues -> one plan per target.
+[[nodiscard]] Result<std::vector<ReleasePlan>> make_release_plans(const SelectionOptions& options, Session& session);
 
-// Everything up to and including the layout; downloads indexes only. Unsolvable requests are errors here (exit 4).
-[[nodiscard]] Result<Planned> make_plan(const SelectionOptions& options, fetch::Downloader& downloader,
-                                        Session& session);
+// Transfers as the options want them; a client certificate is shown to the hosts of its group only.
+[[nodiscard]] Result<fetch::TransferOptions> transfer_options(const SelectionOptions& selection,
+                                                              const std::vector<ReleasePlan>& plans, unsigned jobs);
+
+// Verified indexes, closures and the layout; downloads indexes only. Unsolvable requests are errors here (exit 4).
+[[nodiscard]] Result<Planned> make_plan(const std::vector<ReleasePlan>& plans, bool carry_trust,
+                                        fetch::Downloader& downloader, Session& session);
 
 }  // namespace rocm_offline::app

@@ -14,19 +14,6 @@ namespace {
 constexpr const char* site_catalog = "/etc/rocm-offline/catalog.d";
 constexpr std::uint64_t max_keyring_bytes = 4U << 20U;
 
-// NAME=VALUE of an option; usage error naming the option otherwise.
-Result<std::pair<std::string, std::string>> name_and_value(std::string_view option, const std::string& text) {
-  const auto equals = text.find('=');
-  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
-    return fail({.code = ErrorCode::usage,
-                 .stage = Stage::plan,
-                 .message = std::string(option) + " is not understood",
-                 .reason = "'" + redact_url(text) + "' is not of the form NAME=VALUE",
-                 .help = "write it like " + std::string(option) + " debian=..."});
-  }
-  return std::pair(text.substr(0, equals), text.substr(equals + 1));
-}
-
 Result<Keyring> read_keyring(const fs::path& file) {
   auto data = read_file(Stage::plan, file, max_keyring_bytes);
   if (!data) {
@@ -92,6 +79,18 @@ void add_host_mirrors(const Catalogs& catalogs, plan::Selection& selection, Even
 }
 
 }  // namespace
+
+Result<std::pair<std::string, std::string>> name_and_value(std::string_view option, const std::string& text) {
+  const auto equals = text.find('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
+    return fail({.code = ErrorCode::usage,
+                 .stage = Stage::plan,
+                 .message = std::string(option) + " is not understood",
+                 .reason = "'" + redact_url(text) + "' is not of the form NAME=VALUE",
+                 .help = "write it like " + std::string(option) + " debian=..."});
+  }
+  return std::pair(text.substr(0, equals), text.substr(equals + 1));
+}
 
 Result<Catalogs> load_catalogs(const std::vector<fs::path>& folders) {
   std::vector<fs::path> all;

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "options.hpp"
@@ -20,6 +23,10 @@ struct Catalogs {
 
 // Compiled in, then /etc/rocm-offline/catalog.d, then each --catalog folder.
 [[nodiscard]] Result<Catalogs> load_catalogs(const std::vector<std::filesystem::path>& folders);
+
+// NAME=VALUE of an option; a usage error naming the option otherwise.
+[[nodiscard]] Result<std::pair<std::string, std::string>> name_and_value(std::string_view option,
+                                                                         const std::string& text);
 
 [[nodiscard]] Result<plan::Selection> make_selection(const SelectionOptions& options, const Catalogs& catalogs,
                                                      EventSink& events);

@@ -93,9 +93,9 @@ CancelToken install_signal_handlers() {
 }
 
 std::string_view command_name(Command command) {
-  static constexpr std::array<std::string_view, 13> names = {"none",   "check",   "targets", "releases",   "usecases",
-                                                             "plan",   "create",  "inspect", "verify",     "extract",
-                                                             "completion", "help", "version"};
+  static constexpr std::array<std::string_view, 13> names = {"none",       "check",  "targets", "releases", "usecases",
+                                                             "plan",       "create", "inspect", "verify",   "extract",
+                                                             "completion", "help",   "version"};
   return names.at(static_cast<std::size_t>(command));
 }
 
@@ -103,16 +103,18 @@ Session::Session(const Invocation& invocation, CancelToken cancel)
     : m_options(invocation.global),
       m_cancel(cancel),
       m_terminal(terminal_options(invocation.global)),
-      m_logger({.operation = std::string(command_name(invocation.command)), .level = invocation.global.log_level}, m_clock),
+      m_logger({.operation = std::string(command_name(invocation.command)), .level = invocation.global.log_level},
+               m_clock),
       m_tee({&m_logger, &m_terminal}) {
   add_secrets(m_logger, invocation);
-  m_logger.event({.level = Level::info,
-                  .name = "logs.run.started",
-                  .message = "rocm-offline-creator " + std::string(program_version()) + " " + join(invocation.arguments, " "),
-                  .fields = {{"version", std::string(program_version())},
-                             {"request", join(invocation.arguments, " ")},
-                             {"host", host_name()},
-                             {"user", std::to_string(::geteuid())}}});
+  m_logger.event(
+      {.level = Level::info,
+       .name = "logs.run.started",
+       .message = "rocm-offline-creator " + std::string(program_version()) + " " + join(invocation.arguments, " "),
+       .fields = {{"version", std::string(program_version())},
+                  {"request", join(invocation.arguments, " ")},
+                  {"host", host_name()},
+                  {"user", std::to_string(::geteuid())}}});
 }
 
 Result<Done> Session::open_log(bool by_default) {

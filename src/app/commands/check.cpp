@@ -24,8 +24,10 @@ Result<distros::MachineFacts> facts_of_target(const std::string& id, const distr
     return fail(std::move(target).error());
   }
   distros::MachineFacts facts;
-  facts.os_release = distros::OsRelease{
-      .id = target->distro, .version_id = target->version, .version_codename = target->codename, .pretty_name = target->id};
+  facts.os_release = distros::OsRelease{.id = target->distro,
+                                        .version_id = target->version,
+                                        .version_codename = target->codename,
+                                        .pretty_name = target->id};
   facts.machine = "x86_64";
   return facts;
 }

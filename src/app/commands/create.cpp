@@ -82,35 +82,61 @@ nlohmann::json create_to_json(const Planned& planned, const bundle::FinishedBund
           {"log", log ? nlohmann::json(log->text.string()) : nlohmann::json(nullptr)}};
 }
 
+Result<bundle::FinishedBundle> write_bundle(const bundle::BundleLayout& layout, const CreateOptions& options,
+                                            fetch::Downloader& downloader, Session& session) {
+  auto writer = bundle::BundleWriter::open({.output = options.output, .reuse = options.reuse}, layout, session.events(),
+                                           session.cancel());
+  if (!writer) {
+    return fail(std::move(writer).error());
+  }
+  if (auto downloaded = download_members(layout, *writer, downloader); !downloaded) {
+    return fail(std::move(downloaded).error());
+  }
+  return writer->publish();
+}
+
+struct Created {
+  Planned planned;
+  bundle::FinishedBundle finished;
+};
+
+Result<Created> create(const Invocation& invocation, Session& session) {
+  auto plans = make_release_plans(invocation.selection, session);
+  if (!plans) {
+    return fail(std::move(plans).error());
+  }
+  auto transfers = transfer_options(invocation.selection, *plans, invocation.create.jobs);
+  if (!transfers) {
+    return fail(std::move(transfers).error());
+  }
+  const auto downloader = fetch::make_curl_downloader(std::move(*transfers), session.events(), session.cancel());
+  auto planned = make_plan(*plans, invocation.selection.trust == "full", *downloader, session);
+  if (!planned) {
+    return fail(std::move(planned).error());
+  }
+  session.logger().set_bundle_id(planned->layout.bundle_id);
+  auto finished = write_bundle(planned->layout, invocation.create, *downloader, session);
+  if (!finished) {
+    return fail(std::move(finished).error());
+  }
+  return Created{std::move(*planned), std::move(*finished)};
+}
+
 }  // namespace
 
 int run_create(const Invocation& invocation, Session& session) {
   if (auto opened = session.open_log(true); !opened) {
     return session.failed(opened.error(), schema);
   }
-  const auto downloader = fetch::make_curl_downloader(transfer_options(invocation.selection, invocation.create.jobs),
-                                                      session.events(), session.cancel());
-  auto planned = make_plan(invocation.selection, *downloader, session);
-  if (!planned) {
-    return session.failed(planned.error(), schema);
+  auto created = create(invocation, session);
+  if (!created) {
+    return session.failed(created.error(), schema);
   }
-  session.logger().set_bundle_id(planned->layout.bundle_id);
-  auto writer = bundle::BundleWriter::open({.output = invocation.create.output, .reuse = invocation.create.reuse},
-                                           planned->layout, session.events(), session.cancel());
-  if (!writer) {
-    return session.failed(writer.error(), schema);
-  }
-  if (auto downloaded = download_members(planned->layout, *writer, *downloader); !downloaded) {
-    return session.failed(downloaded.error(), schema);
-  }
-  auto finished = writer->publish();
-  if (!finished) {
-    return session.failed(finished.error(), schema);
-  }
+  const bundle::FinishedBundle& finished = created->finished;
   if (session.options().json) {
-    session.print_json(create_to_json(*planned, *finished, session.logger().paths()));
+    session.print_json(create_to_json(created->planned, finished, session.logger().paths()));
   } else {
-    session.print(finished->path.string() + " " + std::to_string(finished->size_bytes) + " " + finished->sha256.hex() +
+    session.print(finished.path.string() + " " + std::to_string(finished.size_bytes) + " " + finished.sha256.hex() +
                   "\n");
   }
   return session.finished();

@@ -32,7 +32,8 @@ bool has_target(const repos::Release& release, const std::optional<std::string>&
 std::vector<Row> release_rows(const std::vector<const repos::Release*>& releases) {
   std::vector<Row> rows;
   for (const repos::Release* release : releases) {
-    rows.push_back({release->id, release->title + (release->date.empty() ? "" : " (" + release->date + ")"),
+    rows.push_back({release->id,
+                    release->title + (release->date.empty() ? "" : " (" + release->date + ")"),
                     {{"id", release->id},
                      {"title", release->title},
                      {"date", release->date.empty() ? nlohmann::json(nullptr) : nlohmann::json(release->date)},

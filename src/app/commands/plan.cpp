@@ -27,8 +27,8 @@ std::string reason_text(const Reason& reason) {
 
 // The bare name first, so that `cut` and `awk` need no options.
 std::string package_line(const PackageRecord& package) {
-  return package.id.name + "\t" + package.id.version + "\t" + package.id.arch + "\t" + format_size(package.size) + "\t" +
-         package.repository + "\t" + reason_text(package.reason) + "\n";
+  return package.id.name + "\t" + package.id.version + "\t" + package.id.arch + "\t" + format_size(package.size) +
+         "\t" + package.repository + "\t" + reason_text(package.reason) + "\n";
 }
 
 std::string plan_text(const Planned& planned) {
@@ -64,15 +64,26 @@ std::string summary_text(const Planned& planned) {
   return text;
 }
 
+Result<Planned> plan(const SelectionOptions& selection, Session& session) {
+  auto plans = make_release_plans(selection, session);
+  if (!plans) {
+    return fail(std::move(plans).error());
+  }
+  auto transfers = transfer_options(selection, *plans, default_jobs);
+  if (!transfers) {
+    return fail(std::move(transfers).error());
+  }
+  const auto downloader = fetch::make_curl_downloader(std::move(*transfers), session.events(), session.cancel());
+  return make_plan(*plans, selection.trust == "full", *downloader, session);
+}
+
 }  // namespace
 
 int run_plan(const Invocation& invocation, Session& session) {
   if (auto opened = session.open_log(false); !opened) {
     return session.failed(opened.error(), schema);
   }
-  const auto downloader =
-      fetch::make_curl_downloader(transfer_options(invocation.selection, 8), session.events(), session.cancel());
-  auto planned = make_plan(invocation.selection, *downloader, session);
+  auto planned = plan(invocation.selection, session);
   if (!planned) {
     return session.failed(planned.error(), schema);
   }
