@@ -10,11 +10,14 @@ const std::vector<EventName>& event_names() {
       {"check.target.checked", info, "a machine or target was checked", "target,supported"},
       // plan
       {"plan.selection.planned", info, "the choices became a plan", "target,release,usecases"},
+      {"plan.mirror.from_host", info, "a repository is read from the address that this host uses", "repository,url"},
+      {"plan.fact.uncertain", warning, "a fact of the catalogue is not certain", ""},
       // repos
       {"repos.release.verified", info, "a signed Release was verified",
        "repository,url,suite,codename,date,valid_until,release_sha256,signed_by"},
       {"repos.release.reread", warning, "an index did not fit its Release, which is read again", "repository,url,reason"},
       {"repos.release.missing", warning, "an optional repository is not there", "repository,url"},
+      {"repos.repository.warned", warning, "a repository was taken with a reservation", ""},
       {"repos.check.allowed", warning, "a check failed and was allowed by the user", "repository,check,reason"},
       {"repos.index.loaded", info, "a package index was verified and read",
        "repository,component,packages,bytes,sha256,source"},
@@ -37,6 +40,15 @@ const std::vector<EventName>& event_names() {
       {"fetch.file.failed", error, "a file could not be downloaded", "what,url,code,reason"},
       {"fetch.batch.done", info, "a batch of downloads has ended", "files,failed,bytes,milliseconds"},
       // bundle
+      {"bundle.layout.computed", info, "every offset of the bundle is known", "bundle_id,bytes,members"},
+      {"bundle.part.reserved", debug, "the space for the bundle is reserved", "path,bytes"},
+      {"bundle.part.resumed", info, "an unfinished bundle is continued", "path,members"},
+      {"bundle.part.discarded", warning, "an unfinished file is of another selection and is overwritten",
+       "path,bundle_id"},
+      {"bundle.member.claim_rejected", warning, "the journal claims a member whose digest is wrong", "what,offset"},
+      {"bundle.members.reused", info, "members were taken over from older bundles or folders", "members,bytes"},
+      {"bundle.reuse.ignored", warning, "something to reuse is no bundle, or a damaged one", "path,reason"},
+      {"bundle.file.published", info, "the bundle is complete and has its name", "path,bytes,sha256,bundle_id"},
       // install
       {"install.preflight.passed", debug, "a check before the installation passed", "code"},
       {"install.preflight.warned", warning, "a check before the installation warns", "code"},
@@ -59,6 +71,8 @@ const std::vector<EventName>& event_names() {
       {"install.postinstall.done", info, "a step after the installation was done", ""},
       {"install.postinstall.skipped", warning, "a step after the installation was left out", ""},
       // verify
+      {"verify.bundle.checked", info, "a bundle was compared with its manifest", "bundle_id,bytes,files,findings"},
+      {"verify.bundle.damaged", error, "a byte of a bundle is not what was written", "what,path,offset"},
       // logs
       {"logs.run.started", info, "first record of a run", "version,request,bundle_id,host,user"},
       {"logs.run.finished", info, "last record of a run", "exit_status"},
