@@ -23,10 +23,10 @@ inline constexpr std::uint64_t stub_size = 32768;
 
 // A file whose bytes are already here, to be copied into the image (trust data, from the verified cache).
 struct LocalFile {
-  std::string path{};                    // inside the image: "trust/debian-13/debian/trixie/InRelease"
+  std::string path{};  // inside the image: "trust/debian-13/debian/trixie/InRelease"
   std::filesystem::path source{};
   std::uint64_t size = 0;
-  Sha256Digest sha256;
+  Sha256Digest sha256{};
 };
 
 struct TargetContent {
@@ -38,9 +38,9 @@ struct TargetContent {
 
 struct BundleRequest {
   std::vector<TargetContent> targets{};
-  std::string_view stub_template;      // packaging/stub.sh, with its fixed-width placeholders
-  std::string_view runner;             // the static ELF
-  UnixTime source_date = 0;            // SOURCE_DATE_EPOCH, else the newest metadata date
+  std::string_view stub_template;  // packaging/stub.sh, with its fixed-width placeholders
+  std::string_view runner;         // the static ELF
+  UnixTime source_date = 0;        // SOURCE_DATE_EPOCH, else the newest metadata date
 };
 
 // A run of bytes that is a function of the request.
@@ -51,11 +51,11 @@ struct FixedPart {
 
 // A member that comes from elsewhere: a package to download, or a LocalFile.
 struct Member {
-  std::uint64_t offset = 0;            // in the file
+  std::uint64_t offset = 0;  // in the file
   std::uint64_t size = 0;
-  Sha256Digest sha256;
-  std::string what{};                    // "package hipcc 5.7.1-3 (debian/trixie)"
-  std::vector<std::string> urls{};       // empty for local files
+  Sha256Digest sha256{};
+  std::string what{};               // "package hipcc 5.7.1-3 (debian/trixie)"
+  std::vector<std::string> urls{};  // empty for local files
   std::optional<std::filesystem::path> source{};
 };
 
@@ -79,5 +79,9 @@ struct RegeneratedImage {
 };
 [[nodiscard]] Result<RegeneratedImage> regenerate(const Manifest& manifest, std::string_view manifest_json,
                                                   std::string_view stub_template);
+
+// The template of a filled stub (the file's first 32 KiB, or /install.sh): its constants are zeros again. nullopt when
+// it has them not. Believed only when its digest is the manifest's stub_sha256.
+[[nodiscard]] std::optional<std::string> template_of_stub(std::string_view system_area);
 
 }  // namespace rocm_offline::bundle

@@ -17,12 +17,12 @@ namespace rocm_offline::bundle {
 struct ManifestPackage {
   PackageId id{};
   std::string repository{};
-  std::string filename{};                 // of the upstream index (for plan-like output and diff)
-  std::string path{};                     // inside the image: "repos/debian-13/pool/hipcc_5.7.1-3_amd64.deb"
-  std::uint64_t offset = 0;             // from the start of the data area (BundleReader::data_offset)
+  std::string filename{};    // of the upstream index (for plan-like output and diff)
+  std::string path{};        // inside the image: "repos/debian-13/pool/hipcc_5.7.1-3_amd64.deb"
+  std::uint64_t offset = 0;  // from the start of the data area (BundleReader::data_offset)
   std::uint64_t size = 0;
   std::optional<std::uint64_t> installed_size{};
-  Sha256Digest sha256;
+  Sha256Digest sha256{};
   Reason reason{};
   bool operator==(const ManifestPackage&) const = default;
 };
@@ -36,27 +36,27 @@ struct ManifestTarget {
   std::vector<RepositoryEvidence> repositories{};
   std::vector<ManifestPackage> packages{};
   std::vector<std::string> proofs{};
-  Totals totals{};                        // bundle_bytes is 0 here: it stands at the top of plan and create
+  Totals totals{};  // bundle_bytes is 0 here: it stands at the top of plan and create
   bool operator==(const ManifestTarget&) const = default;
 };
 
 // A file of the image that is no package: Packages, Release, keys, trust, README.
 struct ManifestFile {
   std::string path{};
-  std::uint64_t offset = 0;             // from the start of the data area
+  std::uint64_t offset = 0;  // from the start of the data area
   std::uint64_t size = 0;
-  Sha256Digest sha256;
+  Sha256Digest sha256{};
   bool operator==(const ManifestFile&) const = default;
 };
 
 struct Manifest {
   std::string creator_version{};
-  UnixTime source_date = 0;             // the only time in the file
+  UnixTime source_date = 0;               // the only time in the file
   std::vector<ManifestTarget> targets{};  // sorted by target id
   std::vector<ManifestFile> files{};      // sorted by path; without manifest, runner, stub
   std::uint64_t runner_size = 0;
-  Sha256Digest runner_sha256;
-  Sha256Digest stub_sha256;             // of the stub template, before its constants are filled in
+  Sha256Digest runner_sha256{};
+  Sha256Digest stub_sha256{};  // of the stub template, before its constants are filled in
   PostInstall post_install{};
   bool operator==(const Manifest&) const = default;
 };

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -17,7 +18,7 @@ namespace rocm_offline::bundle {
 struct ImageFile {
   std::string path{};
   std::uint64_t size = 0;
-  Sha256Digest sha256;
+  Sha256Digest sha256{};
 };
 
 class BundleReader {
@@ -33,12 +34,18 @@ class BundleReader {
   [[nodiscard]] const std::string& manifest_json() const;
   [[nodiscard]] const std::string& bundle_id() const;
   [[nodiscard]] const std::filesystem::path& path() const;
-  [[nodiscard]] bool is_tree() const;                  // a mounted image's folder
+  [[nodiscard]] bool is_tree() const;  // a mounted image's folder
   [[nodiscard]] bool is_block_device() const;
-  [[nodiscard]] std::uint64_t data_offset() const;     // of the data area; 0 for trees
+  [[nodiscard]] std::uint64_t data_offset() const;       // of the data area; 0 for trees
+  [[nodiscard]] std::uint64_t file_size() const;         // what the stub says
+  [[nodiscard]] std::uint64_t medium_size() const;       // what is there: more when something was appended; 0 for trees
+  [[nodiscard]] const std::string& system_area() const;  // the first 32 KiB; for trees /install.sh
+  // Raw bytes at a place of the file, for verify; not for trees. bundle_damaged where the medium cannot be read.
+  [[nodiscard]] Result<Done> read_raw(std::uint64_t offset, std::span<char> into) const;
   [[nodiscard]] std::vector<ImageFile> files() const;  // everything in the image, sorted by path
   // Streams a file of the image in pieces of at most 1 MiB; the digest is compared at the end (bundle_damaged).
-  [[nodiscard]] Result<Done> read(const ImageFile& file, const std::function<Result<Done>(std::string_view)>& on_piece) const;
+  [[nodiscard]] Result<Done> read(const ImageFile& file,
+                                  const std::function<Result<Done>(std::string_view)>& on_piece) const;
 
  private:
   struct Impl;

@@ -16,20 +16,21 @@
 namespace rocm_offline::bundle {
 
 struct WriterOptions {
-  std::filesystem::path output{};                        // NAME.run
-  std::vector<std::filesystem::path> reuse{};            // older bundles or folders of packages: members by digest
+  std::filesystem::path output{};              // NAME.run
+  std::vector<std::filesystem::path> reuse{};  // older bundles or folders of packages: members by digest
 };
 
 struct FinishedBundle {
   std::filesystem::path path{};
   std::uint64_t size_bytes = 0;
-  Sha256Digest sha256;                                 // of the whole file
+  Sha256Digest sha256{};  // of the whole file
 };
 
 class BundleWriter {
  public:
-  // Takes the lock, checks space (fallocate(2); statvfs where unsupported: no_space before anything is downloaded),
-  // writes the fixed parts, copies local files and reusable members, believes no journal entry without hashing.
+  // `layout` and `events` must outlive the writer. Takes the lock, checks space (fallocate(2); statvfs where
+  // unsupported: no_space before anything is downloaded), writes the fixed parts, copies local files and reusable
+  // members, believes no journal entry without hashing.
   [[nodiscard]] static Result<BundleWriter> open(const WriterOptions& options, const BundleLayout& layout,
                                                  EventSink& events, CancelToken cancel);
   BundleWriter(BundleWriter&&) noexcept;
