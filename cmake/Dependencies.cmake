@@ -2,6 +2,10 @@
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+# libcrypto by name, not by path: a program linked with -static (the runner) then gets libcrypto.a.
+add_library(openssl_crypto INTERFACE)
+target_include_directories(openssl_crypto SYSTEM INTERFACE ${OPENSSL_INCLUDE_DIR})
+target_link_libraries(openssl_crypto INTERFACE crypto)
 find_package(nlohmann_json 3.10 REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(fmt REQUIRED)

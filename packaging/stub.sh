@@ -41,7 +41,7 @@ rocm_json_text() {
 # rocm_fail STATUS CODE STAGE MESSAGE REASON HELP
 rocm_fail() {
   if [ -n "$rocm_json" ]; then
-    printf '{"error":{"code":"%s","context":[],"details":{},"help":"%s","message":"%s","reason":"%s","stage":"%s"},"schema":1}\n' \
+    printf '{"error":{"code":"%s","context":[],"details":{},"help":"%s","message":"%s","reason":"%s","stage":"%s"},"schema":"rocm-offline/error/1"}\n' \
       "$2" "$(rocm_json_text "$6")" "$(rocm_json_text "$4")" "$(rocm_json_text "$5")" "$3"
   fi
   {

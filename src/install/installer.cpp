@@ -42,6 +42,11 @@ class Installation {
     if (auto ready = prepare(); !ready) {
       return fail(std::move(ready).error());
     }
+    if (m_options.verify_members) {
+      if (auto verified = m_options.verify_members(m_report.target); !verified) {
+        return fail(std::move(verified).error());
+      }
+    }
     auto workspace = Workspace::open(m_session.places());
     if (!workspace) {
       return fail(std::move(workspace).error());
