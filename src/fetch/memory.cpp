@@ -1,26 +1,15 @@
 #include "rocm_offline/fetch/downloader.hpp"
 
 namespace rocm_offline::fetch {
-namespace {
+Result<Done> MemorySink::begin(std::uint64_t offset) {
+  m_bytes.resize(static_cast<std::size_t>(offset));
+  return Done{};
+}
 
-// Bounded by the request's expected size or cap, which the downloader enforces.
-class MemorySink final : public ByteSink {
- public:
-  Result<Done> begin(std::uint64_t offset) override {
-    m_bytes.resize(static_cast<std::size_t>(offset));
-    return Done{};
-  }
-  Result<Done> write(std::uint64_t, std::string_view data) override {
-    m_bytes.append(data);
-    return Done{};
-  }
-  std::string take() { return std::move(m_bytes); }
-
- private:
-  std::string m_bytes;
-};
-
-}  // namespace
+Result<Done> MemorySink::write(std::uint64_t, std::string_view data) {
+  m_bytes.append(data);
+  return Done{};
+}
 
 Result<std::optional<std::string>> download_to_memory(Downloader& downloader, DownloadRequest request) {
   MemorySink sink;

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "rocm_offline/core/digest.hpp"
@@ -73,6 +74,17 @@ class Downloader {
 // digest is known to judge the whole.
 [[nodiscard]] std::unique_ptr<Downloader> make_curl_downloader(TransferOptions options, EventSink& events,
                                                                CancelToken cancel);
+
+// Keeps what arrives. The request's expected_size or size_cap bounds it.
+class MemorySink final : public ByteSink {
+ public:
+  [[nodiscard]] Result<Done> begin(std::uint64_t offset) override;
+  [[nodiscard]] Result<Done> write(std::uint64_t offset, std::string_view data) override;
+  [[nodiscard]] std::string take() { return std::move(m_bytes); }
+
+ private:
+  std::string m_bytes;
+};
 
 // Downloads one small file into memory (its size_cap or expected_size is the most memory used); `sink` is ignored.
 // nullopt: missing, where missing_is_fine.

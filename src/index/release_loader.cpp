@@ -1,0 +1,282 @@
+#include "release_loader.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "rocm_offline/core/text.hpp"
+
+namespace rocm_offline::index {
+namespace {
+
+constexpr std::uint64_t kMostReleaseBytes = 16U << 20U;
+constexpr std::uint64_t kMostSignatureBytes = 1U << 20U;
+constexpr UnixTime kClockTolerance = 24 * 3600;
+
+}  // namespace
+
+struct ReleaseLoader::Received {
+  std::string file;  // "InRelease", "Release" or "Release.gpg"
+  std::string content;
+  std::size_t base = 0;  // which of base_urls it came from
+};
+
+std::vector<Result<std::optional<ReleaseLoader::Received>>> ReleaseLoader::fetch(const std::vector<Loading*>& loadings,
+                                                                                 const std::string& file,
+                                                                                 bool from_same_base) const {
+  std::vector<fetch::MemorySink> sinks(loadings.size());
+  std::vector<fetch::DownloadRequest> requests;
+  for (std::size_t i = 0; i < loadings.size(); ++i) {
+    const RepositoryDefinition& definition = *loadings[i]->definition;
+    fetch::DownloadRequest request;
+    for (std::size_t base = 0; base < definition.base_urls.size(); ++base) {
+      if (!from_same_base || base == loadings[i]->served_by) {
+        request.urls.push_back(dist_url(definition, base, file));
+      }
+    }
+    request.what = file + " of repository " + definition.name;
+    request.size_cap = file == "Release.gpg" ? kMostSignatureBytes : kMostReleaseBytes;
+    request.missing_is_fine = true;
+    request.sink = &sinks[i];
+    request.activity = "reading repositories";
+    requests.push_back(std::move(request));
+  }
+  const auto outcomes = m_downloader.download(requests, [](std::size_t) {});
+  std::vector<Result<std::optional<Received>>> received;
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    if (!outcomes[i]) {
+      received.emplace_back(tl::unexpect, outcomes[i].error());
+    } else if (outcomes[i]->missing) {
+      received.emplace_back(std::nullopt);
+    } else {
+      const std::size_t base = from_same_base ? loadings[i]->served_by : outcomes[i]->url_index;
+      received.emplace_back(Received{file, sinks[i].take(), base});
+    }
+  }
+  return received;
+}
+
+void ReleaseLoader::load(const std::vector<Loading*>& loadings) const {
+  if (loadings.empty()) {
+    return;
+  }
+  std::vector<Loading*> without_in_release;
+  auto in_releases = fetch(loadings, "InRelease", false);
+  for (std::size_t i = 0; i < loadings.size(); ++i) {
+    if (!in_releases[i]) {
+      loadings[i]->error = std::move(in_releases[i]).error();
+    } else if (!*in_releases[i]) {
+      without_in_release.push_back(loadings[i]);
+    } else {
+      take(*loadings[i], **in_releases[i], nullptr);
+    }
+  }
+  if (without_in_release.empty()) {
+    return;
+  }
+  auto releases = fetch(without_in_release, "Release", false);
+  std::vector<Loading*> detached;
+  std::vector<Received> texts;
+  for (std::size_t i = 0; i < without_in_release.size(); ++i) {
+    Loading& loading = *without_in_release[i];
+    if (!releases[i]) {
+      loading.error = std::move(releases[i]).error();
+    } else if (*releases[i]) {
+      loading.served_by = (*releases[i])->base;
+      detached.push_back(&loading);
+      texts.push_back(std::move(**releases[i]));
+    } else if (loading.definition->optional) {
+      loading.missing = true;
+      m_events.event({.level = Level::warning,
+                      .name = "repos.release.missing",
+                      .message = "optional repository " + loading.definition->name + " is not there",
+                      .fields = {{"repository", loading.definition->name},
+                                 {"url", redact_url(dist_url(*loading.definition, 0, "InRelease"))}}});
+    } else {
+      loading.error = repository_error(
+          ErrorCode::http_status, *loading.definition, "repository '" + loading.definition->name + "' is not there",
+          "the server has neither InRelease nor Release of suite " + loading.definition->suite,
+          "check the address and suite, or give another mirror with --mirror " + loading.definition->group + "=URL");
+      loading.error->details["status"] = "404";
+      loading.error->details["url"] = redact_url(dist_url(*loading.definition, 0, "InRelease"));
+    }
+  }
+  if (detached.empty()) {
+    return;
+  }
+  auto signatures = fetch(detached, "Release.gpg", true);
+  for (std::size_t i = 0; i < detached.size(); ++i) {
+    if (!signatures[i]) {
+      detached[i]->error = std::move(signatures[i]).error();
+    } else {
+      take(*detached[i], texts[i], *signatures[i] ? &**signatures[i] : nullptr);
+    }
+  }
+}
+
+void ReleaseLoader::allow(Loading& loading, const std::string& check, const std::string& reason) const {
+  loading.evidence.allowed.push_back(check);
+  loading.warnings.push_back("repository " + loading.definition->name + ": " + reason + " (allowed)");
+  m_events.event({.level = Level::warning,
+                  .name = "repos.check.allowed",
+                  .message = "repository " + loading.definition->name + ": " + reason + " (allowed)",
+                  .fields = {{"repository", loading.definition->name}, {"check", check}, {"reason", reason}}});
+}
+
+Result<SignedText> ReleaseLoader::verified_text(Loading& loading, const Received& release,
+                                                const Received* signature) const {
+  const RepositoryDefinition& definition = *loading.definition;
+  const bool clearsigned = release.file == "InRelease";
+  const bool may_be_unsigned = definition.allowances.unsigned_metadata;
+  if (!clearsigned && signature == nullptr) {
+    const std::string reason = "its Release carries no signature";
+    if (may_be_unsigned) {
+      allow(loading, "unsigned", reason);
+      return SignedText{release.content, {}};
+    }
+    return fail(repository_error(ErrorCode::signature_invalid, definition, "", reason,
+                                 "use a signed mirror, or accept this one with --allow-unsigned " + definition.group));
+  }
+  const SignatureRequest request{definition.keyrings, release.file, definition.group};
+  auto text = clearsigned ? m_signatures.verify_clearsigned(release.content, request)
+                          : m_signatures.verify_detached(release.content, signature->content, request);
+  if (text || !may_be_unsigned || text.error().code != ErrorCode::key_unknown) {
+    return text;
+  }
+  // Whoever may strip a signature may also sign with any key: the two are one case. A wrong signature is another.
+  allow(loading, "unsigned", text.error().reason);
+  return SignedText{clearsigned ? unverified_text_of(release.content) : release.content, {}};
+}
+
+void ReleaseLoader::take(Loading& loading, const Received& release, const Received* signature) const {
+  const RepositoryDefinition& definition = *loading.definition;
+  loading.served_by = release.base;
+  loading.warnings.clear();
+  loading.release_files.clear();
+  loading.evidence = {};
+  auto text = verified_text(loading, release, signature);
+  const auto refuse = [&loading, &definition](Error error) {
+    error.message = "repository '" + definition.name + "' is not trusted";
+    error.details["repository"] = definition.name;
+    error.details["url"] = redact_url(definition.base_urls[loading.served_by]);
+    loading.error = std::move(error);
+  };
+  if (!text) {
+    refuse(std::move(text).error());
+    return;
+  }
+  auto parsed = parse_release(text->text);
+  if (!parsed) {
+    refuse(std::move(parsed).error());
+    return;
+  }
+  loading.release = std::move(*parsed);
+  loading.evidence.name = definition.name;
+  loading.evidence.url = definition.catalog_url;
+  loading.evidence.suite = loading.release.suite;
+  loading.evidence.codename = loading.release.codename;
+  loading.evidence.date = loading.release.date;
+  loading.evidence.valid_until = loading.release.valid_until;
+  loading.evidence.release_sha256 = sha256_of(release.content).hex();
+  loading.evidence.signed_by = text->signed_by;
+  if (auto judged = judge(loading); !judged) {
+    refuse(std::move(judged).error());
+    return;
+  }
+  if (auto kept = keep_files(loading, release, signature); !kept) {
+    loading.error = std::move(kept).error();
+    return;
+  }
+  m_events.event(
+      {.level = Level::info,
+       .name = "repos.release.verified",
+       .message = "repository " + definition.name + " of " + format_time(loading.release.date),
+       .fields = {{"repository", definition.name},
+                  {"url", redact_url(definition.base_urls[loading.served_by])},
+                  {"suite", loading.release.suite},
+                  {"codename", loading.release.codename},
+                  {"date", format_time(loading.release.date)},
+                  {"valid_until", loading.release.valid_until ? format_time(*loading.release.valid_until) : ""},
+                  {"release_sha256", loading.evidence.release_sha256},
+                  {"signed_by", join(loading.evidence.signed_by, ",")}}});
+}
+
+Result<Done> ReleaseLoader::judge(Loading& loading) const {
+  if (auto suite = judge_suite(loading); !suite) {
+    return suite;
+  }
+  return judge_dates(loading);
+}
+
+Result<Done> ReleaseLoader::judge_suite(const Loading& loading) const {
+  const RepositoryDefinition& definition = *loading.definition;
+  const ReleaseFile& release = loading.release;
+  // A flat repository has no suite to compare.
+  const bool named = is_flat(definition) || definition.suite == release.suite || definition.suite == release.codename;
+  const bool codename_fits =
+      !definition.codename || release.codename.empty() || *definition.codename == release.codename;
+  if (named && codename_fits) {
+    return Done{};
+  }
+  Error error = repository_error(
+      ErrorCode::metadata_invalid, definition, "",
+      "its Release is of suite '" + release.suite + "', codename '" + release.codename + "', not of '" +
+          (named && definition.codename ? *definition.codename : definition.suite) + "'",
+      "the mirror serves another suite under this address: use another mirror with --mirror " + definition.group +
+          "=URL");
+  error.details["expected"] = named && definition.codename ? *definition.codename : definition.suite;
+  error.details["actual"] = named ? release.codename : release.suite;
+  return fail(std::move(error));
+}
+
+Result<Done> ReleaseLoader::judge_dates(Loading& loading) const {
+  const RepositoryDefinition& definition = *loading.definition;
+  const ReleaseFile& release = loading.release;
+  const UnixTime now = m_clock.now();
+  if (release.date > now + kClockTolerance) {
+    return fail(repository_error(ErrorCode::metadata_invalid, definition, "",
+                                 "its Release is dated " + format_time(release.date) + ", which is in the future",
+                                 "check this machine's clock, which says " + format_time(now)));
+  }
+  if (release.valid_until && *release.valid_until < now) {
+    const std::string reason =
+        "its Release expired at " + format_time(*release.valid_until) + "; now it is " + format_time(now);
+    if (!definition.allowances.expired) {
+      return fail(repository_error(ErrorCode::metadata_expired, definition, "", reason,
+                                   "use a mirror that is up to date, check this machine's clock, or accept it with "
+                                   "--allow-expired " +
+                                       definition.group));
+    }
+    allow(loading, "expired", reason);
+  }
+  const auto seen = m_seen.find(definition.base_urls[loading.served_by], definition.suite);
+  if (seen && release.date < seen->date) {
+    const std::string reason = "its Release of " + format_time(release.date) +
+                               " is older than the one seen before, of " + format_time(seen->date);
+    if (!definition.allowances.rollback) {
+      return fail(repository_error(ErrorCode::metadata_rollback, definition, "", reason,
+                                   "the mirror may be out of step: try again later, use another mirror, or accept it "
+                                   "with --allow-rollback " +
+                                       definition.group));
+    }
+    allow(loading, "rollback", reason);
+  }
+  return Done{};
+}
+
+Result<Done> ReleaseLoader::keep_files(Loading& loading, const Received& release, const Received* signature) const {
+  const auto keep = [this, &loading](const std::string& content, const std::string& name) -> Result<Done> {
+    const Sha256Digest sha256 = sha256_of(content);
+    auto path = m_cache.store(content, sha256, name);
+    if (!path) {
+      return tl::unexpected(std::move(path).error());
+    }
+    loading.release_files.push_back({loading.definition->name + "/" + name, *path, content.size(), sha256});
+    return Done{};
+  };
+  if (auto kept = keep(release.content, release.file); !kept || signature == nullptr) {
+    return kept;
+  }
+  return keep(signature->content, signature->file);
+}
+
+}  // namespace rocm_offline::index

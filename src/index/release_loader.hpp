@@ -1,0 +1,50 @@
+// First link of the chain: fetches Release files, has their signatures verified, and judges suite and dates.
+#pragma once
+
+#include <vector>
+
+#include "loading.hpp"
+#include "rocm_offline/core/events.hpp"
+#include "rocm_offline/core/ports.hpp"
+#include "rocm_offline/fetch/downloader.hpp"
+#include "seen_releases.hpp"
+#include "signature.hpp"
+
+namespace rocm_offline::index {
+
+class ReleaseLoader {
+ public:
+  ReleaseLoader(fetch::Downloader& downloader, const Clock& clock, EventSink& events, const IndexCache& cache,
+                const SeenReleases& seen)
+      : m_downloader(downloader),
+        m_clock(clock),
+        m_events(events),
+        m_cache(cache),
+        m_seen(seen),
+        m_signatures(cache.work_folder()) {}
+
+  // Fills release, evidence, release_files, served_by, or missing, or error of each, in one batch of transfers.
+  void load(const std::vector<Loading*>& loadings) const;
+
+ private:
+  struct Received;
+  [[nodiscard]] std::vector<Result<std::optional<Received>>> fetch(const std::vector<Loading*>& loadings,
+                                                                   const std::string& file, bool from_same_base) const;
+  void take(Loading& loading, const Received& release, const Received* signature) const;
+  [[nodiscard]] Result<SignedText> verified_text(Loading& loading, const Received& release,
+                                                 const Received* signature) const;
+  [[nodiscard]] Result<Done> judge(Loading& loading) const;
+  [[nodiscard]] Result<Done> judge_suite(const Loading& loading) const;
+  [[nodiscard]] Result<Done> judge_dates(Loading& loading) const;
+  [[nodiscard]] Result<Done> keep_files(Loading& loading, const Received& release, const Received* signature) const;
+  void allow(Loading& loading, const std::string& check, const std::string& reason) const;
+
+  fetch::Downloader& m_downloader;
+  const Clock& m_clock;
+  EventSink& m_events;
+  const IndexCache& m_cache;
+  const SeenReleases& m_seen;
+  SignatureVerifier m_signatures;
+};
+
+}  // namespace rocm_offline::index

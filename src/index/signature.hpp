@@ -1,0 +1,51 @@
+// OpenPGP signatures of Release files, by GPGME in a private home that holds exactly the given keys. No agent, no key
+// server, nothing of the user's own keyrings.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rocm_offline/core/error.hpp"
+#include "rocm_offline/core/values.hpp"
+
+namespace rocm_offline::index {
+
+// What a good signature covers, and nothing else.
+struct SignedText {
+  std::string text;
+  std::vector<std::string> signed_by;  // fingerprints of primary keys, 40 upper-case hex digits
+};
+
+// Who must have signed, and how messages name things.
+struct SignatureRequest {
+  const std::vector<Keyring>& keyrings;
+  std::string file;          // "InRelease"
+  std::string keyring_name;  // what --keyring takes: the group
+};
+
+class SignatureVerifier {
+ public:
+  // Private homes are made below `work_folder` (0700) and removed again. `gpg_program` empty: GPGME's own.
+  explicit SignatureVerifier(std::filesystem::path work_folder, std::filesystem::path gpg_program = {});
+
+  // One good signature of a pinned key is enough. Errors: key_unknown (no signature of a known key; details keys),
+  // key_expired (expired or revoked), signature_invalid (wrong, weak digest, not a clear-signed file), check_failed (no
+  // gpg on this machine).
+  [[nodiscard]] Result<SignedText> verify_clearsigned(std::string_view in_release,
+                                                      const SignatureRequest& request) const;
+  [[nodiscard]] Result<SignedText> verify_detached(std::string_view release, std::string_view signature,
+                                                   const SignatureRequest& request) const;
+
+ private:
+  std::filesystem::path m_work_folder;
+  std::filesystem::path m_gpg_program;
+};
+
+// True for a file that is one clear-signed message and nothing else (RFC 4880, 7).
+[[nodiscard]] bool is_one_clearsigned_message(std::string_view text);
+// The text of a clear-signed message, its signature unchecked: for --allow-unsigned only.
+[[nodiscard]] std::string unverified_text_of(std::string_view clearsigned);
+
+}  // namespace rocm_offline::index
