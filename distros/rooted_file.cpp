@@ -148,13 +148,13 @@ Result<std::string> read_at_most(const FileDescriptor& file, const std::filesyst
 
 }  // namespace
 
-Result<FileDescriptor> open_in_root(const std::filesystem::path& root, std::string_view relative, Resolution how) {
+Result<FileDescriptor> open_in_root(const std::filesystem::path& root, std::string_view relative, LinkResolution how) {
   const FileDescriptor folder(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!folder.valid()) {
     return fail(system_error(Stage::check, "cannot open the root folder", root, errno));
   }
   Opened opened{FileDescriptor(), ENOSYS};
-  if (how == Resolution::kernel_first) {
+  if (how == LinkResolution::kernel_first) {
     opened = open_by_kernel(folder.get(), std::string(relative));
   }
   // EPERM is the answer of older seccomp filters to system calls that they do not know.

@@ -11,12 +11,12 @@
 
 namespace rocm_offline::distros {
 
-enum class Resolution { kernel_first, by_hand };
+enum class LinkResolution { kernel_first, by_hand };
 
 // Opens a regular file below root for reading. `relative` has no leading slash. by_hand skips openat2(2), which kernels
 // before 5.6 and some container filters do not have. A missing file is file_missing, any other failure io_error.
 [[nodiscard]] Result<FileDescriptor> open_in_root(const std::filesystem::path& root, std::string_view relative,
-                                                  Resolution how = Resolution::kernel_first);
+                                                  LinkResolution how = LinkResolution::kernel_first);
 // Its first max_bytes at most; a longer one is refused (io_error).
 [[nodiscard]] Result<std::string> read_file_in_root(const std::filesystem::path& root, std::string_view relative,
                                                     std::uint64_t max_bytes);
