@@ -1,0 +1,119 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "printable.hpp"
+#include "rocm_offline/ui/terminal.hpp"
+
+namespace rocm_offline::ui {
+
+namespace {
+
+constexpr std::string_view bold_red = "\x1b[1;31m";
+constexpr std::string_view bold_green = "\x1b[1;32m";
+constexpr std::string_view bold_yellow = "\x1b[1;33m";
+constexpr std::string_view bold = "\x1b[1m";
+constexpr std::string_view plain = "\x1b[0m";
+
+std::string painted(std::string_view text, std::string_view paint, bool color) {
+  return color ? std::string(paint) + std::string(text) + std::string(plain) : std::string(text);
+}
+
+void add_line(std::string& text, std::string_view label, std::string_view value, std::string_view paint, bool color) {
+  if (!value.empty()) {
+    text += painted(label, paint, color) + " " + printable(value) + "\n";
+  }
+}
+
+// Outermost frame first, as one reads a way in: "creating bundle > loading repositories".
+std::string way(const std::vector<std::string>& context) {
+  std::string text;
+  for (auto frame = context.rbegin(); frame != context.rend(); ++frame) {
+    text += (text.empty() ? "" : " > ") + *frame;
+  }
+  return text;
+}
+
+std::string problem_text(const Problem& problem, bool color) {
+  std::string text;
+  add_line(text, "  -", problem.summary, bold, color);
+  for (const std::string& link : problem.chain) {
+    text += "      " + printable(link) + "\n";
+  }
+  add_line(text, "    help:", problem.help, bold, color);
+  return text;
+}
+
+std::string_view paint_of(CheckStatus status) {
+  switch (status) {
+    case CheckStatus::pass:
+      return bold_green;
+    case CheckStatus::warn:
+      return bold_yellow;
+    case CheckStatus::fail:
+      break;
+  }
+  return bold_red;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text, bool lines) {
+  std::string clean;
+  clean.reserve(text.size());
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\t' || (c == '\n' && !lines)) {
+      clean.push_back(' ');
+    } else if ((byte < 0x20 && c != '\n') || byte == 0x7f) {
+      clean.push_back('?');
+    } else {
+      clean.push_back(c);
+    }
+  }
+  return clean;
+}
+
+std::string render_error(const Error& error, bool color) {
+  std::string text;
+  add_line(text, "error:", error.message, bold_red, color);
+  add_line(text, "reason:", error.reason, bold, color);
+  add_line(text, "while:", way(error.context), bold, color);
+  for (const auto& [name, value] : error.details) {
+    add_line(text, "  " + name + ":", value, plain, false);
+  }
+  for (const Problem& problem : error.problems) {
+    text += problem_text(problem, color);
+  }
+  add_line(text, "help:", error.help, bold, color);
+  return text;
+}
+
+std::string render_checks(const std::vector<Check>& checks, bool color) {
+  std::size_t width = 0;
+  for (const Check& check : checks) {
+    width = std::max(width, check.code.size());
+  }
+  std::string text;
+  for (const Check& check : checks) {
+    text += painted(check_status_name(check.status), paint_of(check.status), color) + "  " + check.code +
+            std::string(width - check.code.size() + 2, ' ') + printable(check.message) + "\n";
+    if (check.status != CheckStatus::pass && !check.help.empty()) {
+      text += std::string(width + 8, ' ') + "help: " + printable(check.help) + "\n";
+    }
+  }
+  return text;
+}
+
+bool wants_color(Color color, int file_descriptor) {
+  if (color != Color::automatic) {
+    return color == Color::always;
+  }
+  const char* no_color = std::getenv("NO_COLOR");
+  const char* terminal = std::getenv("TERM");
+  const bool dumb = terminal != nullptr && std::string_view(terminal) == "dumb";
+  return (no_color == nullptr || *no_color == '\0') && !dumb && ::isatty(file_descriptor) == 1;
+}
+
+}  // namespace rocm_offline::ui
