@@ -131,7 +131,10 @@ std::string expected_of_object(const json& object, const json& schema) {
 
 std::string shown(const json& node) {
   constexpr std::size_t most = 60;
-  std::string text = node.dump(-1, ' ', true, json::error_handler_t::replace);
+  // An address may carry credentials, and errors go to logs.
+  const bool address = node.is_string() && node.get_ref<const std::string&>().find("://") != std::string::npos;
+  const json shown_node = address ? json(redact_url(node.get_ref<const std::string&>())) : node;
+  std::string text = shown_node.dump(-1, ' ', true, json::error_handler_t::replace);
   if (text.size() > most) {
     text = text.substr(0, most) + "...";
   }

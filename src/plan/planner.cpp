@@ -45,14 +45,17 @@ std::vector<std::string> possible_usecases(const Selection& selection, const rep
   return possible;
 }
 
-// Targets that some release supports, or the release asked for.
+// Targets that the release asked for supports, or any release where it is not known.
 std::vector<std::string> possible_targets(const Selection& selection, const repos::Catalog& repos) {
+  if (!selection.release.empty()) {
+    if (const auto release = repos.release(selection.release)) {
+      return release_targets(**release);
+    }
+  }
   std::set<std::string> ids;
   for (const repos::Release& release : repos.releases()) {
-    if (selection.release.empty() || release.id == selection.release) {
-      const std::vector<std::string> targets = release_targets(release);
-      ids.insert(targets.begin(), targets.end());
-    }
+    const std::vector<std::string> targets = release_targets(release);
+    ids.insert(targets.begin(), targets.end());
   }
   return {ids.begin(), ids.end()};
 }

@@ -201,6 +201,10 @@ void apply_mirrors(const Selection& selection, const std::string& catalog_base, 
   const std::string path = definition.catalog_url.substr(catalog_base.size());
   definition.base_urls.clear();
   for (std::string url : mirrors->second) {
+    // file:/path is apt's form of the same address.
+    if (url.starts_with("file:/") && !url.starts_with("file://")) {
+      url.insert(5, "//");
+    }
     while (url.ends_with('/')) {
       url.pop_back();
     }

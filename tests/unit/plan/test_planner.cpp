@@ -168,6 +168,17 @@ TEST_CASE("everything that is missing is named at once with the possible values"
   CHECK_FALSE(has(one.help, "--target"));
   CHECK(has(one.help, "--release (distro)"));
   CHECK_FALSE(has(one.help, "--usecase"));
+  selection = {};
+  selection.release = "6.2";
+  selection.packages = {"rocm"};
+  CHECK(has(refused(selection, with_classic_release()).help, "--target (debian-12)"));
+}
+
+TEST_CASE("apt's short form of a file address is a mirror, too") {
+  Selection selection = hip_for_trixie();
+  selection.mirrors["debian"] = {"file:/srv/debian/"};
+  CHECK(repository(planned(selection).front(), "debian/trixie").base_urls ==
+        std::vector<std::string>{"file:///srv/debian"});
 }
 
 TEST_CASE("unknown target, release and use case each have their code and near names") {

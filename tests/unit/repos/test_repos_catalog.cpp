@@ -209,6 +209,18 @@ TEST_CASE("a base address with credentials' query or another scheme is refused")
   CHECK(catalog.error().details.at("pointer") == "/base_url");
 }
 
+TEST_CASE("an error about an address does not show its credentials") {
+  std::string text = group_text("[]");
+  const std::string good = "https://repo.example/rocm/";
+  text.replace(text.find(good), good.size(), "ftp://user:secret@x/y");
+  const Folder folder;
+  folder.file("x.json", text);
+  const Result<Catalog> catalog = Catalog::load({folder.path()});
+  REQUIRE_FALSE(catalog.has_value());
+  CHECK_FALSE(has(catalog.error().reason, "secret"));
+  CHECK_FALSE(has(catalog.error().details.at("actual"), "secret"));
+}
+
 TEST_CASE("a site repository is read with its keyring beside it") {
   const Folder folder;
   folder.file("key.asc", "KEY");
