@@ -162,6 +162,7 @@ class Batch {
   AttemptEnd end_of(const Slot& slot, CURLcode code) const;
   void take_out(Slot& slot);
   void settle(Slot& slot, Transfer::State state);
+  void note_reachability(const Slot& slot, const std::string& origin, Transfer::State state);
   void settle_failure(Slot& slot);
   void end_stalled();
   void cancel_all();
@@ -180,8 +181,10 @@ class Batch {
   std::deque<std::unique_ptr<Slot>> m_waiting;
   std::vector<std::unique_ptr<Slot>> m_running;
   std::map<std::string, unsigned> m_running_by_origin;
-  std::set<std::string> m_answering;    // origins that sent something in this batch
-  std::map<std::string, Error> m_down;  // origins that were given up as unreachable
+  std::set<std::string> m_answering;            // origins that sent something in this batch
+  std::map<std::string, Error> m_down;          // origins that were given up as unreachable
+  std::map<std::string, std::size_t> m_probes;  // origin not reached yet -> the one request that tries again
+  bool m_place_became_free = false;
   std::uint64_t m_finished_bytes = 0;
   std::uint64_t m_finished_total = 0;
   SteadyClock::time_point m_next_progress{};
@@ -257,7 +260,9 @@ bool Batch::start(Slot& slot) {
       return true;
     }
   }
-  if (m_running_by_origin[origin] >= m_options.jobs_per_host) {
+  const auto probe = m_probes.find(origin);
+  const bool another_probes = probe != m_probes.end() && probe->second != slot.index;
+  if (another_probes || m_running_by_origin[origin] >= m_options.jobs_per_host) {
     return false;
   }
   if (!slot.easy) {
@@ -294,6 +299,7 @@ void Batch::start_waiting() {
 }
 
 void Batch::take_out(Slot& slot) {
+  m_place_became_free = true;
   curl_multi_remove_handle(m_multi, slot.easy.get());
   --m_running_by_origin[slot.origin];
 }
@@ -318,7 +324,7 @@ AttemptEnd Batch::end_of(const Slot& slot, CURLcode code) const {
     curl_off_t plain_time = 0;
     curl_easy_getinfo(handle, CURLINFO_CONNECT_TIME_T, &plain_time);
     curl.connected = connect_time > 0 || plain_time > 0;
-    curl.proxy_given = m_options.proxy.has_value();
+    curl.proxy_given = !m_options.proxy.value_or("").empty();
     end.failure = failure_of(curl, slot.transfer);
   }
   return end;
@@ -352,12 +358,39 @@ void Batch::settle_failure(Slot& slot) {
   m_outcomes[slot.index] = fail(std::move(error));
 }
 
+// The rest of a long batch need not find out one by one that a host is down: while it has not answered anything, one
+// request tries it again, and what that one finds holds for all.
+void Batch::note_reachability(const Slot& slot, const std::string& origin, Transfer::State state) {
+  if (origin.empty()) {
+    return;
+  }
+  const Failure& failure = slot.transfer.last_failure();
+  if (slot.transfer.head().status != 0 || state == Transfer::State::done || !failure.unreachable) {
+    m_answering.insert(origin);
+  }
+  if (m_answering.contains(origin)) {
+    m_probes.erase(origin);
+    return;
+  }
+  const auto next = slot.transfer.address();
+  const bool tries_again = state == Transfer::State::again && next && next->origin() == origin;
+  if (tries_again) {
+    m_probes.try_emplace(origin, slot.index);
+    return;
+  }
+  const auto probe = m_probes.find(origin);
+  if (slot.transfer.gave_up_last_address() && (probe == m_probes.end() || probe->second == slot.index)) {
+    m_down.emplace(origin, failure.error);
+  }
+  if (probe != m_probes.end() && probe->second == slot.index) {
+    m_probes.erase(probe);
+  }
+}
+
 // After it, the slot has an outcome or waits for its next attempt; `origin` is empty either way.
 void Batch::settle(Slot& slot, Transfer::State state) {
   const std::string origin = std::exchange(slot.origin, {});
-  if (slot.transfer.head().status != 0) {
-    m_answering.insert(origin);
-  }
+  note_reachability(slot, origin, state);
   if (state == Transfer::State::again) {
     slot.not_before = SteadyClock::now() + slot.transfer.wait();
     if (!slot.transfer.redirected()) {
@@ -366,11 +399,6 @@ void Batch::settle(Slot& slot, Transfer::State state) {
     return;
   }
   if (state == Transfer::State::failed) {
-    const Failure& failure = slot.transfer.last_failure();
-    // The rest of a long batch need not wait for a host that a whole round of retries has not reached.
-    if (failure.unreachable && !origin.empty() && !m_answering.contains(origin)) {
-      m_down.emplace(origin, failure.error);
-    }
     settle_failure(slot);
     return;
   }
@@ -516,10 +544,7 @@ int Batch::poll_milliseconds() const {
       wait = std::min(wait, left);
     }
   }
-  // A redirect or a next address is due at once, if there is a place for it.
-  const bool due = std::any_of(m_waiting.begin(), m_waiting.end(),
-                               [now](const std::unique_ptr<Slot>& slot) { return slot->not_before <= now; });
-  return due && m_running.empty() ? 0 : static_cast<int>(wait.count());
+  return static_cast<int>(wait.count());
 }
 
 std::vector<Result<DownloadOutcome>> Batch::run() {
@@ -541,8 +566,8 @@ std::vector<Result<DownloadOutcome>> Batch::run() {
     if (m_waiting.empty() && m_running.empty()) {
       break;
     }
-    // Slots that have just become due, or a place that has just become free, are not kept waiting.
-    if (m_running.size() == static_cast<std::size_t>(running)) {
+    // A place that has just become free is filled before anything is waited for.
+    if (!std::exchange(m_place_became_free, false)) {
       curl_multi_poll(m_multi, nullptr, 0, poll_milliseconds(), nullptr);
     }
   }

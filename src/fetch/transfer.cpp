@@ -168,12 +168,9 @@ bool Transfer::looks_like_web_page() const {
 
 // The announced size is judged before a byte reaches the sink, so that a mirror's wrong file costs no transfer.
 bool Transfer::check_announced_size(std::string_view first_piece) {
-  std::optional<std::uint64_t> announced = m_head.content_length;
-  if (m_head.status == 206 && m_head.content_range) {
-    announced = m_head.content_range->total;
-  }
-  if (!announced) {
-    return true;
+  const auto& announced = m_head.content_length;
+  if (!announced || m_head.status == 206) {
+    return true;  // of a part, check_range() judges place and total
   }
   const bool fits = m_request.expected_size ? *announced == *m_request.expected_size : *announced <= m_request.size_cap;
   if (fits) {
@@ -354,6 +351,7 @@ Transfer::State Transfer::fail_attempt(Failure failure) {
     return State::failed;
   }
   attempt.given_up = failure.next == Next::next_address || attempt.failures > m_retries;
+  m_gave_up_last = attempt.given_up;
   return choose_next_address();
 }
 

@@ -61,6 +61,8 @@ class Transfer {
   [[nodiscard]] std::chrono::milliseconds wait() const { return m_wait; }
   [[nodiscard]] const DownloadOutcome& outcome() const { return m_outcome; }
   [[nodiscard]] const Failure& last_failure() const { return m_last_failure; }
+  // True when the last failure ended its address, whatever follows.
+  [[nodiscard]] bool gave_up_last_address() const { return m_gave_up_last; }
   // Best explanation of a failed request.
   [[nodiscard]] Error final_error() const;
   [[nodiscard]] bool redirected() const { return m_redirects > 0; }
@@ -119,6 +121,7 @@ class Transfer {
 
   std::chrono::milliseconds m_wait{0};
   Failure m_last_failure;
+  bool m_gave_up_last = false;
   DownloadOutcome m_outcome;
 };
 

@@ -24,21 +24,21 @@ namespace rocm_offline::test {
 
 // A path and its content, inside a package.
 struct DebFile {
-  std::string path;  // "usr/bin/hipcc", relative
-  std::string content;
+  std::string path = {};  // "usr/bin/hipcc", relative
+  std::string content = {};
   unsigned mode = 0644;
 };
 
 struct DebSpec {
-  std::string name;
+  std::string name = {};
   std::string version = "1.0";
   std::string arch = "amd64";
   std::string component = "main";
   // Further control fields in order; "Maintainer", "Description", "Installed-Size" get defaults.
-  std::vector<std::pair<std::string, std::string>> fields;
-  std::vector<DebFile> files;                                // default: usr/share/doc/<name>/README
-  std::vector<std::pair<std::string, std::string>> scripts;  // {"postinst", "#!/bin/sh\n..."}
-  std::uint64_t padding = 0;                                 // bytes of incompressible filler, for size
+  std::vector<std::pair<std::string, std::string>> fields = {};
+  std::vector<DebFile> files = {};                                // default: usr/share/doc/<name>/README
+  std::vector<std::pair<std::string, std::string>> scripts = {};  // {"postinst", "#!/bin/sh\n..."}
+  std::uint64_t padding = 0;                                      // bytes of incompressible filler, for size
 };
 
 // The bytes of a .deb (format 2.0: ar of debian-binary, control.tar.gz, data.tar.gz).
@@ -80,29 +80,29 @@ struct DebRepositorySpec {
   std::string origin = "Test";
   std::vector<std::string> components = {"main"};
   std::vector<std::string> architectures = {"amd64"};
-  std::optional<std::int64_t> date;                      // default: now
-  std::optional<std::int64_t> valid_until;               // default: no such field
+  std::optional<std::int64_t> date = {};                 // default: now
+  std::optional<std::int64_t> valid_until = {};          // default: no such field
   std::vector<std::string> compressions = {"xz", "gz"};  // of "xz", "gz", "zst", "bz2", "" (plain, written too)
   bool list_uncompressed = true;                         // Release names the digest of the plain file, written or not
   bool by_hash = true;                                   // Acquire-By-Hash and the by-hash folders
   bool only_by_hash = false;                             // no Packages.* under their plain names
   bool sha256 = true;                                    // else Release has MD5Sum only
   ReleaseForm form = ReleaseForm::in_release;
-  std::vector<DebSpec> packages;
+  std::vector<DebSpec> packages = {};
   // Raw text appended to Packages of the first component and architecture (broken or hostile stanzas).
-  std::string raw_stanzas;
+  std::string raw_stanzas = {};
   // Replaces the whole of that Packages file.
-  std::optional<std::string> raw_packages;
+  std::optional<std::string> raw_packages = {};
   // Further fields of Release, appended as "Name: value".
-  std::vector<std::pair<std::string, std::string>> release_fields;
+  std::vector<std::pair<std::string, std::string>> release_fields = {};
   std::string release_digest = "SHA512";  // digest algorithm of the clear signature
 };
 
 // What was built, for assertions.
 struct BuiltDebRepository {
-  std::filesystem::path root;
-  std::string release;         // text that was signed
-  std::filesystem::path dist;  // root/dists/<suite>
+  std::filesystem::path root = {};
+  std::string release = {};         // text that was signed
+  std::filesystem::path dist = {};  // root/dists/<suite>
 };
 
 // Writes the repository below `root` (made where it is missing; files of an earlier build of the suite are replaced).

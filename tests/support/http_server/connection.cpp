@@ -124,7 +124,8 @@ std::string Connection::receive_head() {
       return head;
     }
     const long got = read_some(buffer.data(), buffer.size());
-    if (got <= 0 || m_pending.size() > 65536) {
+    // 0x16 begins a TLS handshake: no plain server would wait for more of it.
+    if (got <= 0 || m_pending.size() > 65536 || (m_pending.empty() && buffer[0] == 0x16)) {
       return {};
     }
     m_pending.append(buffer.data(), static_cast<std::size_t>(got));

@@ -46,17 +46,17 @@ struct Fault {
   std::uint64_t after_bytes = 0;
   std::uint64_t extra_bytes = 1;
   std::uint64_t bytes_per_second = 65536;
-  std::string location;     // for redirect
-  std::string retry_after;  // Retry-After header of `status`
+  std::string location = {};     // for redirect
+  std::string retry_after = {};  // Retry-After header of `status`
 };
 
 // One request as it came.
 struct SeenRequest {
-  std::string method;
-  std::string path;   // decoded, begins with "/"
-  std::string range;  // value of Range, or empty
-  std::string user_agent;
-  std::string authorization;
+  std::string method = {};
+  std::string path = {};   // decoded, begins with "/"
+  std::string range = {};  // value of Range, or empty
+  std::string user_agent = {};
+  std::string authorization = {};
   bool operator==(const SeenRequest&) const = default;
 };
 
