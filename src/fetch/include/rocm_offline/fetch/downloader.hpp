@@ -22,7 +22,7 @@
 namespace rocm_offline::fetch {
 
 struct TransferOptions {
-  std::optional<std::string> proxy{};  // else the usual environment variables
+  std::optional<std::string> proxy{};  // else the usual environment variables; "": none at all
   std::optional<std::filesystem::path> ca_file{};
   std::map<std::string, std::filesystem::path> client_certificates{};  // group name -> PEM with certificate and key
   std::map<std::string, std::vector<std::string>> hosts_by_group{};    // which hosts a client certificate is for
