@@ -44,7 +44,7 @@ class ReleaseLoader {
   EventSink& m_events;
   const IndexCache& m_cache;
   const SeenReleases& m_seen;
-  SignatureVerifier m_signatures;
+  mutable SignatureVerifier m_signatures;  // caches the private homes
 };
 
 }  // namespace rocm_offline::index

@@ -10,12 +10,14 @@
 #include <gpgme++/key.h>
 #include <gpgme++/keylistresult.h>
 #include <gpgme++/verificationresult.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <map>
 #include <memory>
 #include <set>
 
+#include "rocm_offline/core/digest.hpp"
 #include "rocm_offline/core/posix.hpp"
 #include "rocm_offline/core/text.hpp"
 
@@ -54,99 +56,6 @@ void start_library_once() {
   static_cast<void>(done);
 }
 
-using Fingerprints = std::map<std::string, std::string>;  // of any (sub)key -> of its primary key
-
-// A context on a fresh private home with exactly the given keys.
-class PrivateKeyring {
- public:
-  static Result<PrivateKeyring> open(const std::filesystem::path& work_folder, const std::filesystem::path& gpg_program,
-                                     const SignatureRequest& request);
-  GpgME::Context& context() { return *m_context; }
-  [[nodiscard]] std::string primary_of(const std::string& fingerprint) const {
-    const auto found = m_primaries.find(fingerprint);
-    return found == m_primaries.end() ? std::string() : found->second;
-  }
-
- private:
-  PrivateKeyring(TemporaryDirectory home, std::unique_ptr<GpgME::Context> context)
-      : m_home(std::move(home)), m_context(std::move(context)) {}
-  Result<Done> import(const SignatureRequest& request);
-  Result<Done> list(const SignatureRequest& request);
-
-  TemporaryDirectory m_home;
-  std::unique_ptr<GpgME::Context> m_context;
-  Fingerprints m_primaries;
-};
-
-Result<PrivateKeyring> PrivateKeyring::open(const std::filesystem::path& work_folder,
-                                            const std::filesystem::path& gpg_program, const SignatureRequest& request) {
-  start_library_once();
-  auto home = TemporaryDirectory::create(Stage::repos, work_folder, "gpg-");
-  if (!home) {
-    return tl::unexpected(std::move(home).error());
-  }
-  // Verifying needs neither agent nor dirmngr; none may be left running.
-  auto written = write_file_atomically(Stage::repos, home->path() / "gpg.conf",
-                                       "no-autostart\ndisable-dirmngr\ntrust-model always\nno-auto-key-locate\n"
-                                       "no-auto-key-import\nno-auto-check-trustdb\n",
-                                       0600);
-  if (!written) {
-    return tl::unexpected(std::move(written).error());
-  }
-  std::unique_ptr<GpgME::Context> context = GpgME::Context::create(GpgME::OpenPGP);
-  if (!context) {
-    return fail(no_gpg(request, "GPGME has no OpenPGP engine"));
-  }
-  GpgME::Error problem = context->setEngineHomeDirectory(home->path().c_str());
-  if (!problem && !gpg_program.empty()) {
-    problem = context->setEngineFileName(gpg_program.c_str());
-  }
-  if (problem) {
-    return fail(no_gpg(request, problem.asString()));
-  }
-  context->setOffline(true);
-  PrivateKeyring keyring(std::move(*home), std::move(context));
-  if (auto imported = keyring.import(request); !imported) {
-    return tl::unexpected(std::move(imported).error());
-  }
-  if (auto listed = keyring.list(request); !listed) {
-    return tl::unexpected(std::move(listed).error());
-  }
-  return keyring;
-}
-
-Result<Done> PrivateKeyring::import(const SignatureRequest& request) {
-  for (const Keyring& keyring : request.keyrings) {
-    GpgME::Data data(keyring.data.data(), keyring.data.size(), false);
-    const GpgME::ImportResult result = m_context->importKeys(data);
-    if (result.error().code() == GPG_ERR_INV_ENGINE || result.error().code() == GPG_ERR_ENOENT) {
-      return fail(no_gpg(request, result.error().asString()));
-    }
-    if (result.error() || result.numConsidered() == 0) {
-      Error error = make_error(ErrorCode::key_unknown, request, "keyring " + keyring.name + " holds no usable key",
-                               "pass the vendor key with --keyring " + request.keyring_name + "=FILE");
-      error.details["keyring"] = keyring.name;
-      return fail(std::move(error));
-    }
-  }
-  return Done{};
-}
-
-Result<Done> PrivateKeyring::list(const SignatureRequest& request) {
-  if (const GpgME::Error problem = m_context->startKeyListing()) {
-    return fail(no_gpg(request, problem.asString()));
-  }
-  GpgME::Error problem;
-  for (GpgME::Key key = m_context->nextKey(problem); !problem && !key.isNull(); key = m_context->nextKey(problem)) {
-    for (const GpgME::Subkey& subkey : key.subkeys()) {
-      m_primaries[subkey.fingerprint()] = key.primaryFingerprint();
-    }
-  }
-  const auto ended = m_context->endKeyListing();
-  static_cast<void>(ended);
-  return Done{};
-}
-
 bool is_pinned(const std::string& primary, const std::vector<Keyring>& keyrings) {
   return std::any_of(keyrings.begin(), keyrings.end(), [&primary](const Keyring& keyring) {
     return keyring.fingerprints.empty() ||
@@ -165,12 +74,16 @@ struct Judgement {
   std::set<std::string> unknown, not_pinned, expired, revoked, bad, weak, broken;
 };
 
-Judgement judge(const GpgME::VerificationResult& result, const PrivateKeyring& keyring,
+// (sub)key fingerprint -> fingerprint of its primary key.
+using Primaries = std::map<std::string, std::string>;
+
+Judgement judge(const GpgME::VerificationResult& result, const Primaries& primaries,
                 const std::vector<Keyring>& keyrings) {
   Judgement judgement;
   for (const GpgME::Signature& signature : result.signatures()) {
     const std::string fingerprint = signature.fingerprint() == nullptr ? "unknown" : signature.fingerprint();
-    const std::string primary = keyring.primary_of(fingerprint);
+    const auto known = primaries.find(fingerprint);
+    const std::string primary = known == primaries.end() ? std::string() : known->second;
     switch (signature.status().code()) {
       case GPG_ERR_NO_ERROR:
         if (primary.empty() || !is_pinned(primary, keyrings)) {
@@ -246,9 +159,9 @@ Error refusal(const Judgement& judgement, const SignatureRequest& request) {
                 "try again later, or use another mirror with --mirror");
 }
 
-Result<std::vector<std::string>> accepted(const GpgME::VerificationResult& result, const PrivateKeyring& keyring,
+Result<std::vector<std::string>> accepted(const GpgME::VerificationResult& result, const Primaries& primaries,
                                           const SignatureRequest& request) {
-  const Judgement judgement = judge(result, keyring, request.keyrings);
+  const Judgement judgement = judge(result, primaries, request.keyrings);
   if (judgement.good.empty()) {
     return fail(refusal(judgement, request));
   }
@@ -261,6 +174,117 @@ Error no_keys(const SignatureRequest& request) {
 }
 
 }  // namespace
+
+// A context on a fresh private home with exactly the given keys.
+class SignatureVerifier::PrivateKeyring {
+ public:
+  static Result<std::unique_ptr<PrivateKeyring>> open(const std::filesystem::path& work_folder,
+                                                      const std::filesystem::path& gpg_program,
+                                                      const SignatureRequest& request);
+  GpgME::Context& context() { return *m_context; }
+  [[nodiscard]] const Primaries& primaries() const { return m_primaries; }
+
+ private:
+  PrivateKeyring(TemporaryDirectory home, std::unique_ptr<GpgME::Context> context)
+      : m_home(std::move(home)), m_context(std::move(context)) {}
+  Result<Done> import(const SignatureRequest& request);
+  Result<Done> list(const SignatureRequest& request);
+
+  TemporaryDirectory m_home;
+  std::unique_ptr<GpgME::Context> m_context;
+  Primaries m_primaries;
+};
+
+Result<std::unique_ptr<SignatureVerifier::PrivateKeyring>> SignatureVerifier::PrivateKeyring::open(
+    const std::filesystem::path& work_folder, const std::filesystem::path& gpg_program,
+    const SignatureRequest& request) {
+  start_library_once();
+  const char* own_program = GpgME::engineInfo(GpgME::OpenPGP).fileName();
+  const std::string program = !gpg_program.empty() ? gpg_program.string() : own_program == nullptr ? "" : own_program;
+  if (program.empty() || ::access(program.c_str(), X_OK) != 0) {
+    return fail(no_gpg(request, "there is no gpg program here"));
+  }
+  auto home = TemporaryDirectory::create(Stage::repos, work_folder, "gpg-");
+  if (!home) {
+    return tl::unexpected(std::move(home).error());
+  }
+  // Verifying needs neither agent nor dirmngr; none may be left running.
+  auto written = write_file_atomically(Stage::repos, home->path() / "gpg.conf",
+                                       "no-autostart\ndisable-dirmngr\ntrust-model always\nno-auto-key-locate\n"
+                                       "no-auto-key-import\nno-auto-check-trustdb\n",
+                                       0600);
+  if (!written) {
+    return tl::unexpected(std::move(written).error());
+  }
+  std::unique_ptr<GpgME::Context> context = GpgME::Context::create(GpgME::OpenPGP);
+  if (!context) {
+    return fail(no_gpg(request, "GPGME has no OpenPGP engine"));
+  }
+  GpgME::Error problem = context->setEngineHomeDirectory(home->path().c_str());
+  if (!problem && !gpg_program.empty()) {
+    problem = context->setEngineFileName(gpg_program.c_str());
+  }
+  if (problem) {
+    return fail(no_gpg(request, problem.asString()));
+  }
+  context->setOffline(true);
+  std::unique_ptr<PrivateKeyring> keyring(new PrivateKeyring(std::move(*home), std::move(context)));
+  if (auto imported = keyring->import(request); !imported) {
+    return tl::unexpected(std::move(imported).error());
+  }
+  if (auto listed = keyring->list(request); !listed) {
+    return tl::unexpected(std::move(listed).error());
+  }
+  return keyring;
+}
+
+Result<Done> SignatureVerifier::PrivateKeyring::import(const SignatureRequest& request) {
+  // Armored and binary keys each in one go; gpg reads either form, several keys one after the other.
+  std::string armored;
+  std::string binary;
+  std::vector<std::string> names;
+  for (const Keyring& keyring : request.keyrings) {
+    const bool is_armored = keyring.data.find("-----BEGIN PGP") != std::string::npos;
+    (is_armored ? armored : binary) += keyring.data + (is_armored ? "\n" : "");
+    names.push_back(keyring.name);
+  }
+  std::size_t keys = 0;
+  for (const std::string* blob : {&armored, &binary}) {
+    if (blob->empty()) {
+      continue;
+    }
+    GpgME::Data data(blob->data(), blob->size(), false);
+    const GpgME::ImportResult result = m_context->importKeys(data);
+    if (result.error().code() == GPG_ERR_INV_ENGINE || result.error().code() == GPG_ERR_ENOENT) {
+      return fail(no_gpg(request, result.error().asString()));
+    }
+    keys += result.error() ? 0 : static_cast<std::size_t>(std::max(result.numConsidered(), 0));
+  }
+  if (keys >= request.keyrings.size()) {
+    return Done{};
+  }
+  Error error =
+      make_error(ErrorCode::key_unknown, request,
+                 (names.size() == 1 ? "keyring " : "one of the keyrings ") + join(names, ", ") + " holds no usable key",
+                 "pass the vendor key with --keyring " + request.keyring_name + "=FILE");
+  error.details["keyring"] = join(names, ", ");
+  return fail(std::move(error));
+}
+
+Result<Done> SignatureVerifier::PrivateKeyring::list(const SignatureRequest& request) {
+  if (const GpgME::Error problem = m_context->startKeyListing()) {
+    return fail(no_gpg(request, problem.asString()));
+  }
+  GpgME::Error problem;
+  for (GpgME::Key key = m_context->nextKey(problem); !problem && !key.isNull(); key = m_context->nextKey(problem)) {
+    for (const GpgME::Subkey& subkey : key.subkeys()) {
+      m_primaries[subkey.fingerprint()] = key.primaryFingerprint();
+    }
+  }
+  const auto ended = m_context->endKeyListing();
+  static_cast<void>(ended);
+  return Done{};
+}
 
 bool is_one_clearsigned_message(std::string_view text) {
   const auto line_at = [text](std::size_t at, std::string_view line) {
@@ -296,45 +320,57 @@ std::string unverified_text_of(std::string_view clearsigned) {
 SignatureVerifier::SignatureVerifier(std::filesystem::path work_folder, std::filesystem::path gpg_program)
     : m_work_folder(std::move(work_folder)), m_gpg_program(std::move(gpg_program)) {}
 
-Result<SignedText> SignatureVerifier::verify_clearsigned(std::string_view in_release,
-                                                         const SignatureRequest& request) const {
+SignatureVerifier::~SignatureVerifier() = default;
+
+Result<SignatureVerifier::PrivateKeyring*> SignatureVerifier::keyring_for(const SignatureRequest& request) {
+  if (request.keyrings.empty()) {
+    return fail(no_keys(request));
+  }
+  std::string digests;
+  for (const Keyring& keyring : request.keyrings) {
+    digests += sha256_of(keyring.data).hex();
+  }
+  if (const auto known = m_keyrings.find(digests); known != m_keyrings.end()) {
+    return known->second.get();
+  }
+  auto keyring = PrivateKeyring::open(m_work_folder, m_gpg_program, request);
+  if (!keyring) {
+    return tl::unexpected(std::move(keyring).error());
+  }
+  return m_keyrings.emplace(digests, std::move(*keyring)).first->second.get();
+}
+
+Result<SignedText> SignatureVerifier::verify_clearsigned(std::string_view in_release, const SignatureRequest& request) {
   if (!is_one_clearsigned_message(in_release)) {
     return fail(make_error(ErrorCode::signature_invalid, request,
                            request.file + " is not exactly one clear-signed message",
                            "try again later, or use another mirror with --mirror"));
   }
-  if (request.keyrings.empty()) {
-    return fail(no_keys(request));
-  }
-  auto keyring = PrivateKeyring::open(m_work_folder, m_gpg_program, request);
+  auto keyring = keyring_for(request);
   if (!keyring) {
     return tl::unexpected(std::move(keyring).error());
   }
   GpgME::Data signed_data(in_release.data(), in_release.size(), false);
   GpgME::Data plain;
-  const auto result = keyring->context().verifyOpaqueSignature(signed_data, plain);
-  auto signers = accepted(result, *keyring, request);
+  const auto result = (*keyring)->context().verifyOpaqueSignature(signed_data, plain);
+  auto signers = accepted(result, (*keyring)->primaries(), request);
   if (!signers) {
     return tl::unexpected(std::move(signers).error());
   }
   // gpg's own output: what stands outside the signed part is not in it.
-  SignedText text{plain.toString(), std::move(*signers)};
-  return text;
+  return SignedText{plain.toString(), std::move(*signers)};
 }
 
 Result<SignedText> SignatureVerifier::verify_detached(std::string_view release, std::string_view signature,
-                                                      const SignatureRequest& request) const {
-  if (request.keyrings.empty()) {
-    return fail(no_keys(request));
-  }
-  auto keyring = PrivateKeyring::open(m_work_folder, m_gpg_program, request);
+                                                      const SignatureRequest& request) {
+  auto keyring = keyring_for(request);
   if (!keyring) {
     return tl::unexpected(std::move(keyring).error());
   }
   GpgME::Data signature_data(signature.data(), signature.size(), false);
   GpgME::Data text_data(release.data(), release.size(), false);
-  const auto result = keyring->context().verifyDetachedSignature(signature_data, text_data);
-  auto signers = accepted(result, *keyring, request);
+  const auto result = (*keyring)->context().verifyDetachedSignature(signature_data, text_data);
+  auto signers = accepted(result, (*keyring)->primaries(), request);
   if (!signers) {
     return tl::unexpected(std::move(signers).error());
   }

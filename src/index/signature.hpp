@@ -3,6 +3,8 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,18 +31,24 @@ class SignatureVerifier {
  public:
   // Private homes are made below `work_folder` (0700) and removed again. `gpg_program` empty: GPGME's own.
   explicit SignatureVerifier(std::filesystem::path work_folder, std::filesystem::path gpg_program = {});
+  ~SignatureVerifier();
+  SignatureVerifier(const SignatureVerifier&) = delete;
+  SignatureVerifier& operator=(const SignatureVerifier&) = delete;
 
   // One good signature of a pinned key is enough. Errors: key_unknown (no signature of a known key; details keys),
   // key_expired (expired or revoked), signature_invalid (wrong, weak digest, not a clear-signed file), check_failed (no
   // gpg on this machine).
-  [[nodiscard]] Result<SignedText> verify_clearsigned(std::string_view in_release,
-                                                      const SignatureRequest& request) const;
+  [[nodiscard]] Result<SignedText> verify_clearsigned(std::string_view in_release, const SignatureRequest& request);
   [[nodiscard]] Result<SignedText> verify_detached(std::string_view release, std::string_view signature,
-                                                   const SignatureRequest& request) const;
+                                                   const SignatureRequest& request);
 
  private:
+  class PrivateKeyring;
+  [[nodiscard]] Result<PrivateKeyring*> keyring_for(const SignatureRequest& request);
   std::filesystem::path m_work_folder;
   std::filesystem::path m_gpg_program;
+  // By digest of the keys: repositories of one vendor share a home, each start of gpg costs some 10 ms.
+  std::map<std::string, std::unique_ptr<PrivateKeyring>> m_keyrings;
 };
 
 // True for a file that is one clear-signed message and nothing else (RFC 4880, 7).
