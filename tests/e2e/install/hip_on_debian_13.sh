@@ -21,6 +21,10 @@ trap 'exit 1' INT TERM HUP
 
 root=$(debian_root trixie)
 
+# A copy: the build folder may lie where an ordinary user cannot read.
+install -m 755 "$creator" "$work/rocm-offline-creator"
+creator=$work/rocm-offline-creator
+
 echo "== create, as an ordinary user with a read-only home"
 mkdir "$work/home" "$work/user"
 chmod 555 "$work/home"
