@@ -5,6 +5,7 @@
 #include <spdlog/sinks/basic_file_sink.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <mutex>
@@ -39,12 +40,14 @@ Result<Done> create_file(const fs::path& path) {
   return Done{};
 }
 
-std::unique_ptr<spdlog::logger> file_logger(const fs::path& path) {
+std::unique_ptr<spdlog::logger> file_logger(const fs::path& path, std::atomic<bool>& failed) {
   auto writer =
       std::make_unique<spdlog::logger>("", std::make_shared<spdlog::sinks::basic_file_sink_mt>(path.string()));
   writer->set_pattern("%v");
   writer->set_level(spdlog::level::trace);
   writer->flush_on(spdlog::level::trace);  // the last line before a crash is the one that matters
+  // spdlog's own handler would print each failure on standard error.
+  writer->set_error_handler([&failed](const std::string&) { failed = true; });
   return writer;
 }
 
@@ -55,6 +58,7 @@ struct Logger::Impl {
   const Clock& clock;
   RunIdentity run;
   Redactor redactor;
+  std::atomic<bool> failed = false;
   std::mutex mutex;
   std::vector<Record> buffered;
   std::optional<LogPaths> paths;
@@ -83,6 +87,7 @@ Logger::Logger(LoggerOptions options, const Clock& clock)
                       .clock = clock,
                       .run = {.run = random_run_id(), .operation = options.operation, .bundle_id = {}},
                       .redactor = {},
+                      .failed = false,
                       .mutex = {},
                       .buffered = {},
                       .paths = {},
@@ -105,8 +110,8 @@ Result<LogPaths> Logger::open(const fs::path& directory) {
   }
   const std::lock_guard lock(m_impl->mutex);
   try {
-    m_impl->text = file_logger(paths.text);
-    m_impl->jsonl = file_logger(paths.jsonl);
+    m_impl->text = file_logger(paths.text, m_impl->failed);
+    m_impl->jsonl = file_logger(paths.jsonl, m_impl->failed);
   } catch (const spdlog::spdlog_ex& problem) {
     Error error = system_error(Stage::logs, "cannot write the log", directory, EIO);
     error.reason = problem.what();
@@ -132,7 +137,8 @@ void Logger::set_bundle_id(std::string bundle_id) {
 
 void Logger::event(const Event& event) noexcept try {
   m_impl->add({.time = std::chrono::system_clock::now(), .event = event, .error = {}});
-} catch (...) {  // NOLINT(bugprone-empty-catch): logging never ends a run
+} catch (...) {
+  m_impl->failed = true;  // logging never ends a run
 }
 
 void Logger::error(const Error& error) noexcept try {
@@ -142,7 +148,12 @@ void Logger::error(const Error& error) noexcept try {
                          .message = error.message,
                          .fields = {{"exit_status", std::to_string(exit_status(error.code))}}},
                .error = error});
-} catch (...) {  // NOLINT(bugprone-empty-catch): as above
+} catch (...) {
+  m_impl->failed = true;
+}
+
+bool Logger::failed() const noexcept {
+  return m_impl->failed;
 }
 
 const std::string& Logger::run_id() const {
@@ -156,7 +167,7 @@ std::optional<LogPaths> Logger::paths() const {
 
 fs::path default_log_directory(const fs::path& root) {
   if (::geteuid() == 0) {
-    return root / "var/log/rocm-offline";
+    return (root.empty() ? fs::path("/") : root) / "var/log/rocm-offline";
   }
   if (const char* state = std::getenv("XDG_STATE_HOME"); state != nullptr && *state == '/') {
     return fs::path(state) / "rocm-offline";

@@ -24,9 +24,13 @@ std::string one_line(std::string_view text) {
   static constexpr std::string_view digits = "0123456789abcdef";
   std::string clean;
   clean.reserve(text.size());
+  bool after_c2 = false;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte != 0x7f) {
+    // U+0080 to U+009F (0xc2 and then 0x80 to 0x9f in UTF-8) are control characters, too.
+    const bool c1 = after_c2 && byte >= 0x80 && byte < 0xa0;
+    after_c2 = byte == 0xc2;
+    if (byte >= 0x20 && byte != 0x7f && !c1) {
       clean.push_back(c);
     } else {
       clean += "\\x";

@@ -28,17 +28,37 @@ void replace_all(std::string& text, std::string_view what) {
   }
 }
 
+bool is_scheme_character(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '+';
+}
+
+std::size_t scheme_begin(std::string_view text, std::size_t colon, std::size_t least) {
+  while (colon > least && is_scheme_character(text[colon - 1])) {
+    --colon;
+  }
+  return colon;
+}
+
+// Where the address whose "://" is at `at` ends. Commas may be part of a password, so only blanks, quotes and the next
+// address of a list end it.
+std::size_t address_end(std::string_view text, std::size_t at) {
+  const std::size_t end = std::min(text.find_first_of(" \t\n\r\"'<>", at), text.size());
+  for (auto next = text.find("://", at + 3); next < end; next = text.find("://", next + 3)) {
+    const std::size_t begin = scheme_begin(text, next, at + 3);
+    if (begin < next && (text[begin - 1] == ',' || text[begin - 1] == ';' || text[begin - 1] == '|')) {
+      return begin - 1;
+    }
+  }
+  return end;
+}
+
 // Every address in the text, by the one rule of redact_url.
 std::string without_url_credentials(std::string_view text) {
-  constexpr std::string_view url_end = " \t\n\r\"'<>,;)";
   std::string clean;
   std::size_t done = 0;
   for (auto at = text.find("://"); at != std::string_view::npos; at = text.find("://", done)) {
-    std::size_t begin = at;
-    while (begin > done && (std::isalnum(static_cast<unsigned char>(text[begin - 1])) != 0 || text[begin - 1] == '+')) {
-      --begin;
-    }
-    const std::size_t end = std::min(text.find_first_of(url_end, at), text.size());
+    const std::size_t begin = scheme_begin(text, at, done);
+    const std::size_t end = address_end(text, at);
     clean += text.substr(done, begin - done);
     clean += redact_url(text.substr(begin, end - begin));
     done = end;
@@ -46,32 +66,53 @@ std::string without_url_credentials(std::string_view text) {
   return clean + std::string(text.substr(done));
 }
 
-// The value that follows a word: up to the end of the line, or one blank-separated word.
-enum class Extent { line, word };
-
-void hide_after(std::string& text, std::string_view word, Extent extent) {
+// A proxy may be given without a scheme: `https_proxy=user:secret@host:3128`.
+void hide_proxy_user(std::string& text) {
+  constexpr std::string_view word = "_proxy=";
   for (auto at = find_ignoring_case(text, word, 0); at != std::string::npos;
        at = find_ignoring_case(text, word, at + word.size())) {
-    // "password" inside a longer word is part of that word.
-    if (at > 0 && std::isalnum(static_cast<unsigned char>(text[at - 1])) != 0) {
-      continue;
+    const std::size_t begin = at + word.size();
+    const std::size_t end = std::min(text.find_first_of(" \t\r\n", begin), text.size());
+    if (const auto user_end = text.rfind('@', end); user_end != std::string::npos && user_end >= begin) {
+      text.replace(begin, user_end - begin, hidden);
     }
-    std::size_t begin = at + word.size();
-    while (begin < text.size() &&
-           (text[begin] == ' ' || text[begin] == '=' || text[begin] == ':' || text[begin] == '"')) {
-      ++begin;
-    }
-    if (begin == at + word.size()) {
-      continue;
-    }
-    const std::size_t end =
-        std::min(text.find_first_of(extent == Extent::line ? "\r\n" : " \t\r\n\",;", begin), text.size());
-    text.replace(begin, end - begin, hidden);
   }
 }
 
-std::string percent_encoded(std::string_view text) {
-  static constexpr std::string_view digits = "0123456789ABCDEF";
+// How a secret follows the word that announces it.
+enum class Announced {
+  header,      // "Authorization:" and the rest of the line
+  word,        // "password x", "password=x", "password: x"
+  assignment,  // "TOKEN=x" only: the word alone is plain English
+};
+
+std::size_t secret_end(const std::string& text, std::size_t begin, Announced how) {
+  if (how == Announced::header) {
+    return std::min(text.find_first_of("\r\n", begin), text.size());
+  }
+  const char before = text[begin - 1];
+  const bool quoted = before == '"' || before == '\'';
+  return std::min(quoted ? text.find(before, begin) : text.find_first_of(" \t\r\n\"", begin), text.size());
+}
+
+void hide_after(std::string& text, std::string_view word, Announced how) {
+  for (auto at = find_ignoring_case(text, word, 0); at != std::string::npos;
+       at = find_ignoring_case(text, word, at + word.size())) {
+    const std::size_t word_end = at + word.size();
+    const std::size_t begin = std::min(text.find_first_not_of(" \t=:\"'", word_end), text.size());
+    const bool assigned = word_end < text.size() && (text[word_end] == '=' || text[word_end] == ':');
+    // "passwords" and "mypassword is" are words of their own; "mypassword=" still announces a secret.
+    const bool whole = begin > word_end && (at == 0 || std::isalnum(static_cast<unsigned char>(text[at - 1])) == 0);
+    const bool announces = how == Announced::header       ? true
+                           : how == Announced::assignment ? word_end < text.size() && text[word_end] == '='
+                                                          : assigned || whole;
+    if (announces && begin < text.size()) {
+      text.replace(begin, secret_end(text, begin, how) - begin, hidden);
+    }
+  }
+}
+
+std::string percent_encoded(std::string_view text, std::string_view digits) {
   std::string encoded;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
@@ -105,7 +146,9 @@ std::string percent_decoded(std::string_view text) {
 }  // namespace
 
 void Redactor::add_secret(std::string_view secret) {
-  for (const std::string& form : {std::string(secret), percent_decoded(secret), percent_encoded(secret)}) {
+  for (const std::string& form :
+       {std::string(secret), percent_decoded(secret), percent_encoded(secret, "0123456789ABCDEF"),
+        percent_encoded(secret, "0123456789abcdef")}) {
     if (form.size() >= least_secret && std::find(m_secrets.begin(), m_secrets.end(), form) == m_secrets.end()) {
       m_secrets.push_back(form);
     }
@@ -115,13 +158,21 @@ void Redactor::add_secret(std::string_view secret) {
 }
 
 std::string Redactor::redact(std::string_view text) const {
-  std::string clean = without_url_credentials(text);
+  std::string clean(text);
+  // Literals first: one with a blank would hide the end of an address.
   for (const std::string& secret : m_secrets) {
     replace_all(clean, secret);
   }
-  hide_after(clean, "authorization:", Extent::line);
+  clean = without_url_credentials(clean);
+  hide_proxy_user(clean);
+  for (const std::string_view word : {"authorization:", "cookie:", "x-api-key:"}) {
+    hide_after(clean, word, Announced::header);
+  }
   for (const std::string_view word : {"password", "passwd", "passphrase"}) {
-    hide_after(clean, word, Extent::word);
+    hide_after(clean, word, Announced::word);
+  }
+  for (const std::string_view word : {"token", "secret", "access_key", "api_key", "apikey", "signature"}) {
+    hide_after(clean, word, Announced::assignment);
   }
   return clean;
 }

@@ -62,8 +62,16 @@ std::string_view paint_of(CheckStatus status) {
 std::string printable(std::string_view text, bool lines) {
   std::string clean;
   clean.reserve(text.size());
+  bool after_c2 = false;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
+    // U+0080 to U+009F (0xc2 and then 0x80 to 0x9f in UTF-8) are control characters, too.
+    if (after_c2 && byte >= 0x80 && byte < 0xa0) {
+      clean.back() = '?';
+      after_c2 = false;
+      continue;
+    }
+    after_c2 = byte == 0xc2;
     if (c == '\t' || (c == '\n' && !lines)) {
       clean.push_back(' ');
     } else if ((byte < 0x20 && c != '\n') || byte == 0x7f) {
@@ -97,7 +105,7 @@ std::string render_checks(const std::vector<Check>& checks, bool color) {
   }
   std::string text;
   for (const Check& check : checks) {
-    text += painted(check_status_name(check.status), paint_of(check.status), color) + "  " + check.code +
+    text += painted(check_status_name(check.status), paint_of(check.status), color) + "  " + printable(check.code) +
             std::string(width - check.code.size() + 2, ' ') + printable(check.message) + "\n";
     if (check.status != CheckStatus::pass && !check.help.empty()) {
       text += std::string(width + 8, ' ') + "help: " + printable(check.help) + "\n";

@@ -56,7 +56,7 @@ struct Terminal::Impl {
     const auto amount = [&](std::uint64_t value) {
       return progress.in_bytes ? format_size(value) : std::to_string(value);
     };
-    std::string line = progress.activity + ": " + amount(progress.done);
+    std::string line = printable(progress.activity) + ": " + amount(progress.done);
     if (progress.total > 0) {
       line += " of " + amount(progress.total);
     }
@@ -106,7 +106,9 @@ void Terminal::event(const Event& event) noexcept try {
   std::string line;
   if (event.level >= Level::warning) {
     const std::string label = event.level == Level::warning ? "warning:" : "error:";
-    line = (m_impl->options.color ? "\x1b[1;33m" + label + "\x1b[0m" : label) + " ";
+    line = (m_impl->options.color ? (event.level == Level::warning ? "\x1b[1;33m" : "\x1b[1;31m") + label + "\x1b[0m"
+                                  : label) +
+           " ";
   }
   line += printable(event.message) + "\n";
   const std::lock_guard lock(m_impl->mutex);

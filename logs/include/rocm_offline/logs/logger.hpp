@@ -25,8 +25,9 @@ struct LogPaths {
   std::filesystem::path jsonl{};
 };
 
-// Removes credentials from text: user info of URLs, query values with telling names, Authorization and
-// Proxy-Authorization values, and every literal given to add_secret.
+// Removes credentials from text: user info and query values of URLs, users of `*_proxy=`, values of Authorization,
+// Proxy-Authorization and Cookie headers, what follows `password` (netrc), assignments to telling names
+// (`TOKEN=`, `SECRET=`), and every literal given to add_secret, percent-encoded or not.
 class Redactor {
  public:
   void add_secret(std::string_view secret);          // shorter than 4 characters is ignored
@@ -49,6 +50,7 @@ class Logger final : public EventSink {
                                                      // message, fields, error, bundle_id; unused keys null
   void progress(const Progress&) noexcept override {}
   void error(const Error& error) noexcept;           // last record of a run that failed
+  [[nodiscard]] bool failed() const noexcept;        // a record was lost (full disk); the caller says so, once
   [[nodiscard]] const std::string& run_id() const;   // 8 hex digits, in the file names
   [[nodiscard]] std::optional<LogPaths> paths() const;
 

@@ -25,7 +25,7 @@ enum class Color { automatic, always, never };
 
 struct TerminalOptions {
   bool quiet = false;       // -q: warnings and errors only
-  int verbose = 0;          // -v: debug events too
+  int verbose = 0;          // -v; given twice: debug events too
   bool color = false;
   bool is_terminal = false; // progress redraws one line; else a line every 5 s
 };

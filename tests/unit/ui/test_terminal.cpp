@@ -1,0 +1,143 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+
+#include "rocm_offline/core/posix.hpp"
+#include "rocm_offline/ui/terminal.hpp"
+
+using namespace rocm_offline;
+
+namespace {
+
+// What `action` prints on standard error.
+template <class Action>
+std::string printed(const Action& action) {
+  const auto folder = TemporaryDirectory::create(Stage::ui, std::filesystem::temp_directory_path(), "terminal").value();
+  const auto file = folder.path() / "stderr";
+  std::fflush(stderr);
+  const FileDescriptor before(::dup(STDERR_FILENO));
+  {
+    const FileDescriptor capture(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    ::dup2(capture.get(), STDERR_FILENO);
+  }
+  action();
+  std::fflush(stderr);
+  ::dup2(before.get(), STDERR_FILENO);
+  return read_file(Stage::ui, file, 1U << 20U).value();
+}
+
+}  // namespace
+
+TEST_CASE("an error is rendered as what, why, where and what to do", "[ui]") {
+  const Error error{.code = ErrorCode::key_unknown,
+                    .stage = Stage::repos,
+                    .message = "index of repository 'rocm' is not trusted",
+                    .reason = "InRelease is signed by unknown key 1A2B",
+                    .context = {"loading repositories", "creating bundle for ubuntu-24.04"},
+                    .details = {{"url", "https://repo.example/"}},
+                    .help = "pass the vendor key with --keyring, or check the address",
+                    .problems = {{.summary = "nothing provides a", .chain = {"a", "b"}, .help = "add it"}}};
+  CHECK(ui::render_error(error, false) ==
+        "error: index of repository 'rocm' is not trusted\n"
+        "reason: InRelease is signed by unknown key 1A2B\n"
+        "while: creating bundle for ubuntu-24.04 > loading repositories\n"
+        "  url: https://repo.example/\n"
+        "  - nothing provides a\n      a\n      b\n    help: add it\n"
+        "help: pass the vendor key with --keyring, or check the address\n");
+}
+
+TEST_CASE("parts that an error does not have make no line", "[ui]") {
+  CHECK(ui::render_error({.message = "it broke"}, false) == "error: it broke\n");
+}
+
+TEST_CASE("text from outside cannot drive the terminal", "[ui]") {
+  const std::string text =
+      ui::render_error({.message = "a\x1b]0;title\x07\nforged: b\xc2\x9b", .details = {{"url", "c\x1b[2J"}}}, false);
+  CHECK(text == "error: a?]0;title? forged: b?\n  url: c?[2J\n");
+  CHECK(printed([] {
+          ui::Terminal terminal({});
+          terminal.event({.message = "x\x1b[2Jy"});
+        }) == "x?[2Jy\n");
+}
+
+TEST_CASE("checks stand in columns, and help follows what does not pass", "[ui]") {
+  CHECK(ui::render_checks({{.code = "distribution", .status = CheckStatus::pass, .message = "Debian 13", .help = "no"},
+                           {.code = "kernel", .status = CheckStatus::fail, .message = "6.1", .help = "boot another"}},
+                          false) ==
+        "pass  distribution  Debian 13\n"
+        "fail  kernel        6.1\n"
+        "                    help: boot another\n");
+}
+
+TEST_CASE("colour follows the option, then NO_COLOR, TERM and the stream", "[ui]") {
+  CHECK(ui::wants_color(ui::Color::always, -1));
+  CHECK_FALSE(ui::wants_color(ui::Color::never, STDERR_FILENO));
+  const FileDescriptor null(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  CHECK_FALSE(ui::wants_color(ui::Color::automatic, null.get()));
+  const FileDescriptor terminal(::posix_openpt(O_RDWR | O_NOCTTY));
+  if (!terminal.valid()) {
+    WARN("no pseudo terminal here: the rest is left out");
+    return;
+  }
+  ::unsetenv("NO_COLOR");
+  ::setenv("TERM", "xterm", 1);
+  CHECK(ui::wants_color(ui::Color::automatic, terminal.get()));
+  ::setenv("TERM", "dumb", 1);
+  CHECK_FALSE(ui::wants_color(ui::Color::automatic, terminal.get()));
+  ::setenv("TERM", "xterm", 1);
+  ::setenv("NO_COLOR", "1", 1);
+  CHECK_FALSE(ui::wants_color(ui::Color::automatic, terminal.get()));
+  ::unsetenv("NO_COLOR");
+}
+
+TEST_CASE("quiet leaves warnings, doubly verbose adds debug events", "[ui]") {
+  const auto all = [](ui::TerminalOptions options) {
+    return printed([&] {
+      ui::Terminal terminal(options);
+      terminal.event({.level = Level::debug, .message = "d"});
+      terminal.event({.level = Level::info, .message = "i"});
+      terminal.event({.level = Level::warning, .message = "w"});
+      terminal.event({.level = Level::error, .message = "e"});
+    });
+  };
+  CHECK(all({.quiet = true}) == "warning: w\nerror: e\n");
+  CHECK(all({}) == "i\nwarning: w\nerror: e\n");
+  CHECK(all({.verbose = 2}) == "d\ni\nwarning: w\nerror: e\n");
+}
+
+TEST_CASE("on a terminal the progress line is erased before a message", "[ui]") {
+  const std::string text = printed([] {
+    ui::Terminal terminal({.is_terminal = true});
+    terminal.progress({.activity = "downloading", .done = 1000, .total = 2000, .waiting_for = "repo.example"});
+    terminal.event({.message = "done"});
+  });
+  CHECK(text == "\r\x1b[Kdownloading: 1.0 kB of 2.0 kB; waiting for repo.example\r\x1b[Kdone\n");
+}
+
+TEST_CASE("a long progress line is cut between characters", "[ui]") {
+  std::string activity;
+  for (int i = 0; i < 200; ++i) {
+    activity += "\u00e9";
+  }
+  const std::string text = printed([&] {
+    ui::Terminal terminal({.is_terminal = true});
+    terminal.progress({.activity = activity});
+    terminal.clear_progress();
+  });
+  std::string expected = "\r\x1b[K";
+  for (int i = 0; i < 79; ++i) {
+    expected += "\u00e9";
+  }
+  CHECK(text == expected + "\r\x1b[K");
+}
+
+TEST_CASE("without a terminal short work draws no progress", "[ui]") {
+  CHECK(printed([] {
+          ui::Terminal terminal({});
+          for (std::uint64_t i = 0; i < 1000; ++i) {
+            terminal.progress({.activity = "downloading", .done = i, .total = 1000});
+          }
+        }).empty());
+}
