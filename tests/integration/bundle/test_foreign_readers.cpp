@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <iostream>
+#include <regex>
 
 #include "iso9660.hpp"
 #include "readers_fixture.hpp"
@@ -58,6 +59,12 @@ struct Image {
     }
   }
 };
+
+// "File data lba:  0 ,      512 ,  2097151 , 5368721465 , '/repos/big.deb'" of xorriso's report_lba.
+std::regex extent_line(int number, std::uint64_t offset, std::uint64_t size) {
+  return std::regex("File data lba: *" + std::to_string(number) + " , *" + std::to_string(offset / 2048) + " , *" +
+                    std::to_string((size + 2047) / 2048) + " ,");
+}
 
 void require_same_tree(const fs::path& ours, const fs::path& theirs) {
   const ProcessOutcome outcome = run({"diff", "-r", ours.string(), theirs.string()});
@@ -237,7 +244,7 @@ TEST_CASE("apt reads the tree as a repository and would install from it") {
   CHECK(fetched.exit_code == 0);
 }
 
-TEST_CASE("a member over 4 GiB is one file, right across the seam of its extents") {
+TEST_CASE("a member over 4 GiB is one file of two extents in a row") {
   const auto directory = TemporaryDirectory::create(Stage::bundle, fs::temp_directory_path(), "large-test").value();
   const fs::path path = directory.path() / "large.iso";
   constexpr std::uint64_t size = (std::uint64_t{5} << 30U) + 12345;
@@ -257,8 +264,6 @@ TEST_CASE("a member over 4 GiB is one file, right across the seam of its extents
     }
     REQUIRE(write_at(Stage::bundle, fd.get(), 32768, tree->render(whole, 1764500000), path));
     REQUIRE(write_at(Stage::bundle, fd.get(), 524288, "small\n", path));
-    REQUIRE(write_at(Stage::bundle, fd.get(), offset + seam - 4, "seamSEAM", path));
-    REQUIRE(write_at(Stage::bundle, fd.get(), offset + size - 3, "end", path));
   }
   const std::string number = std::to_string(size);
   if (have("bsdtar")) {
@@ -273,11 +278,13 @@ TEST_CASE("a member over 4 GiB is one file, right across the seam of its extents
     CHECK(listing.output.find("Size = " + number) != std::string::npos);
   }
   if (have("xorriso")) {
-    const fs::path cut = directory.path() / "cut";
-    const auto outcome = run({"xorriso", "-osirrox", "on", "-indev", path.string(), "-extract_cut", "/repos/big.deb",
-                              std::to_string(seam - 4), "8", cut.string(), "-lsl", "/repos"});
+    // The second extent begins where the first ends: one run of bytes. (-extract_cut at the seam was seen to be right
+    // too, but it reads all 4 GiB before it.)
+    const auto outcome = run({"xorriso", "-indev", path.string(), "-lsl", "/repos", "--", "-find", "/repos/big.deb",
+                              "-exec", "report_lba", "--"});
     INFO(outcome.output);
     CHECK(outcome.output.find(number) != std::string::npos);
-    CHECK(read_file(Stage::bundle, cut, 100).value() == "seamSEAM");
+    CHECK(std::regex_search(outcome.output, extent_line(0, offset, seam)));
+    CHECK(std::regex_search(outcome.output, extent_line(1, offset + seam, size - seam)));
   }
 }
