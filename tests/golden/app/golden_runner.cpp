@@ -1,11 +1,14 @@
 // golden_runner CREATOR CASE_FOLDER: runs the commands of <case>/cmd against signed mini repositories and compares what
-// the creator printed with <case>/out and <case>/err. ROCM_OFFLINE_ACCEPT=1 rewrites them and reports the case as skipped.
+// the creator printed with <case>/out and <case>/err. ROCM_OFFLINE_ACCEPT=1 rewrites them and reports the case as
+// skipped.
 //
 // cmd: one command per line, words separated by blanks; @TMP@ (private folder, the working directory), @MIRROR@ (file:
 // address of the mini repository), @KEY@ and @OTHER_KEY@ (key files) are replaced. Lines that begin with '!' change the
-// scene; a line `-` is the program without arguments: `!flip FILE OFFSET`, `!rename OLD NEW`, `!write FILE TEXT`, `!expire` (builds the repository again, expired),
+// scene; a line `-` is the program without arguments: `!flip FILE OFFSET`, `!rename OLD NEW`, `!write FILE TEXT`,
+// `!expire` (builds the repository again, expired),
 // `!list FOLDER` prints the names in it.
 #include <grp.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -37,7 +40,9 @@ std::string read_text(const fs::path& path) {
   return text.str();
 }
 
-void write_text(const fs::path& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+void write_text(const fs::path& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
 
 test::DebSpec package(std::string name, std::string version, std::vector<std::pair<std::string, std::string>> fields,
                       std::string arch = "amd64") {
@@ -55,8 +60,8 @@ std::vector<test::DebSpec> packages(const std::string& tag) {
           package("mawk", "1.3.4" + tag, {{"Provides", "awk"}, {"Priority", "required"}}),
           package("libc6", "2.41-12" + tag, {{"Depends", "libgcc-s1"}, {"Multi-Arch", "same"}}),
           package("libgcc-s1", "14.2.0" + tag, {{"Depends", "libc6 (>= 2.35)"}}),
-          package("hipcc", "5.7.1-3" + tag, {{"Depends", "libc6 (>= 2.38), rocm-device-libs-17 | rocm-device-libs"},
-                                             {"Recommends", "rocminfo"}}),
+          package("hipcc", "5.7.1-3" + tag,
+                  {{"Depends", "libc6 (>= 2.38), rocm-device-libs-17 | rocm-device-libs"}, {"Recommends", "rocminfo"}}),
           package("rocm-device-libs-17", "6.0+1" + tag, {}, "all"),
           package("rocminfo", "6.1.2-1" + tag, {{"Depends", "libc6, libhsa-runtime64-1 (>= 6)"}}),
           package("libhsa-runtime64-1", "6.1.2-3" + tag, {{"Depends", "libc6 (>= 2.38)"}}),
@@ -132,6 +137,9 @@ class Scene {
       const char byte = static_cast<char>(file.get() ^ 1);
       file.seekp(std::stol(words[2]));
       file.put(byte);
+      if (!file.flush()) {
+        throw std::runtime_error("cannot change " + words[1]);
+      }
     } else if (words[0] == "!rename") {
       fs::rename(m_folder / words[1], m_folder / words[2]);
     } else if (words[0] == "!write") {
@@ -178,7 +186,8 @@ class Scene {
     for (auto at = text.find(m_folder.string()); at != std::string::npos; at = text.find(m_folder.string())) {
       text.replace(at, m_folder.string().size(), "@TMP@");
     }
-    for (const auto& [key, name] : {std::pair(m_key.fingerprint(), "@FINGERPRINT@"), std::pair(m_other.fingerprint(), "@OTHER@")}) {
+    for (const auto& [key, name] :
+         {std::pair(m_key.fingerprint(), "@FINGERPRINT@"), std::pair(m_other.fingerprint(), "@OTHER@")}) {
       // Long and short key ids end the fingerprint.
       for (const std::string& form : {key, key.substr(24)}) {
         text = std::regex_replace(text, std::regex(form, std::regex::icase), name);
@@ -187,9 +196,11 @@ class Scene {
     static const std::vector<std::pair<std::regex, std::string>> forms = {
         {std::regex("[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}"), "@RUN@"},
         {std::regex("\\b[0-9a-f]{64}\\b"), "@SHA256@"},
-        {std::regex("(\"bundle_id\": |bundle +)\"?[0-9a-f]{16}\"?"), "$1@BUNDLE_ID@"},
-        {std::regex("\"(bundle_bytes|bytes|download_bytes|installed_bytes|size|installed_size)\": [0-9]+"), "\"$1\": @N@"},
+        {std::regex("(\"?bundle_id\"?: |bundle +)\"?[0-9a-f]{16}\"?"), "$1@BUNDLE_ID@"},
+        {std::regex("\"(bundle_bytes|bytes|download_bytes|installed_bytes|size|installed_size)\": [0-9]+"),
+         "\"$1\": @N@"},
         {std::regex("(\\.run|[a-z]) [0-9]+ @SHA256@"), "$1 @N@ @SHA256@"},
+        {std::regex("now it is [0-9TZ:-]+"), "now it is @NOW@"},
         {std::regex("[0-9]+ bytes"), "@N@ bytes"},
         {std::regex("\\b[0-9]+(\\.[0-9])? (B|kB|MB)\\b"), "@SIZE@"},
         {std::regex("libsolv [0-9.]+"), "libsolv @VERSION@"}};
@@ -216,6 +227,29 @@ bool compare(const fs::path& golden, const std::string& actual, bool accept) {
   return false;
 }
 
+// Runs every line; the two streams end up in files, because this process may no longer write elsewhere.
+int play(const std::string& commands, const fs::path& folder) {
+  try {
+    if (::geteuid() == 0 &&
+        (::chown(folder.c_str(), ordinary_user, ordinary_user) != 0 || ::setgroups(0, nullptr) != 0 ||
+         ::setgid(ordinary_user) != 0 || ::setuid(ordinary_user) != 0)) {
+      throw std::runtime_error("cannot become an ordinary user");
+    }
+    Scene scene(folder, folder / "rocm-offline-creator");
+    for (const std::string& line : split(commands, '\n')) {
+      if (!line.empty() && !line.starts_with('#')) {
+        scene.run_line(line);
+      }
+    }
+    write_text(folder / "golden-out", scene.out());
+    write_text(folder / "golden-err", scene.err());
+    return 0;
+  } catch (const std::exception& problem) {
+    std::cerr << "golden_runner: " << problem.what() << std::endl;
+    return 1;
+  }
+}
+
 int run_case(const fs::path& creator, const fs::path& folder) {
   const bool accept = std::getenv("ROCM_OFFLINE_ACCEPT") != nullptr;
   const std::string commands = read_text(folder / "cmd");
@@ -224,27 +258,17 @@ int run_case(const fs::path& creator, const fs::path& folder) {
     throw std::runtime_error(temporary.error().message);
   }
   fs::copy_file(creator, temporary->path() / "rocm-offline-creator");
-  const bool root = ::geteuid() == 0;
-  // The default places of an ordinary user are part of what is compared.
-  if (root && (::chown(temporary->path().c_str(), ordinary_user, ordinary_user) != 0 || ::setgroups(0, nullptr) != 0 ||
-               ::setegid(ordinary_user) != 0 || ::seteuid(ordinary_user) != 0)) {
-    throw std::runtime_error("cannot become an ordinary user");
+  // In a process of its own, as an ordinary user: the default places are part of what is compared.
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::_exit(play(commands, temporary->path()));
   }
-  std::string out;
-  std::string err;
-  {
-    Scene scene(temporary->path(), temporary->path() / "rocm-offline-creator");
-    for (const std::string& line : split(commands, '\n')) {
-      if (!line.empty() && !line.starts_with('#')) {
-        scene.run_line(line);
-      }
-    }
-    out = scene.out();
-    err = scene.err();
+  int status = 0;
+  if (child < 0 || ::waitpid(child, &status, 0) != child || status != 0) {
+    throw std::runtime_error("the case could not be played");
   }
-  if (root && (::seteuid(0) != 0 || ::setegid(0) != 0)) {
-    throw std::runtime_error("cannot become root again");
-  }
+  const std::string out = read_text(temporary->path() / "golden-out");
+  const std::string err = read_text(temporary->path() / "golden-err");
   const bool same_out = compare(folder / "out", out, accept);
   const bool same_err = compare(folder / "err", err, accept);
   if (accept) {
