@@ -1,5 +1,5 @@
-// Writes NAME.run.part in place and publishes it as NAME.run. One at a time per output (lock file, usage error naming
-// the holder). A journal beside it records finished members; on resume what it claims is hashed again.
+// Writes NAME.run.part in place and publishes it as NAME.run. One at a time per output (flock on the .part; output_busy
+// naming the holder). A journal beside it records finished members; on resume what it claims is hashed again.
 #pragma once
 
 #include <cstdint>
