@@ -70,29 +70,44 @@ struct FieldName {
   std::string_view name;
   Field field;
 };
-constexpr std::array<FieldName, kFieldCount> kFieldNames = {{{"package", Field::package},
-                                                             {"version", Field::version},
-                                                             {"architecture", Field::architecture},
-                                                             {"depends", Field::depends},
-                                                             {"pre-depends", Field::pre_depends},
-                                                             {"recommends", Field::recommends},
-                                                             {"suggests", Field::suggests},
-                                                             {"enhances", Field::enhances},
-                                                             {"conflicts", Field::conflicts},
-                                                             {"breaks", Field::breaks},
-                                                             {"replaces", Field::replaces},
-                                                             {"provides", Field::provides},
-                                                             {"multi-arch", Field::multi_arch},
-                                                             {"priority", Field::priority},
-                                                             {"section", Field::section},
-                                                             {"source", Field::source},
+// By length, so that most fields of a stanza are told apart without comparing a letter.
+constexpr std::array<FieldName, kFieldCount> kFieldNames = {{{"size", Field::size},
                                                              {"task", Field::task},
-                                                             {"phased-update-percentage", Field::phased},
+                                                             {"breaks", Field::breaks},
+                                                             {"sha256", Field::sha256},
+                                                             {"source", Field::source},
+                                                             {"package", Field::package},
+                                                             {"version", Field::version},
+                                                             {"depends", Field::depends},
+                                                             {"section", Field::section},
+                                                             {"enhances", Field::enhances},
                                                              {"filename", Field::filename},
+                                                             {"priority", Field::priority},
+                                                             {"provides", Field::provides},
+                                                             {"replaces", Field::replaces},
+                                                             {"suggests", Field::suggests},
+                                                             {"conflicts", Field::conflicts},
                                                              {"essential", Field::essential},
-                                                             {"size", Field::size},
+                                                             {"multi-arch", Field::multi_arch},
+                                                             {"recommends", Field::recommends},
+                                                             {"pre-depends", Field::pre_depends},
+                                                             {"architecture", Field::architecture},
                                                              {"installed-size", Field::installed_size},
-                                                             {"sha256", Field::sha256}}};
+                                                             {"phased-update-percentage", Field::phased}}};
+constexpr std::size_t kLongestName = 24;
+
+// kFirstOfLength[n] to kFirstOfLength[n + 1]: the names of length n.
+constexpr auto kFirstOfLength = [] {
+  std::array<std::size_t, kLongestName + 2> first{};
+  std::size_t at = 0;
+  for (std::size_t length = 0; length < first.size(); ++length) {
+    while (at < kFieldNames.size() && kFieldNames[at].name.size() < length) {
+      ++at;
+    }
+    first[length] = at;
+  }
+  return first;
+}();
 
 bool same_name(std::string_view written, std::string_view lower) {
   return written.size() == lower.size() &&
@@ -102,9 +117,12 @@ bool same_name(std::string_view written, std::string_view lower) {
 }
 
 std::optional<Field> field_of(std::string_view name) {
-  for (const FieldName& known : kFieldNames) {
-    if (same_name(name, known.name)) {
-      return known.field;
+  if (name.size() > kLongestName) {
+    return std::nullopt;
+  }
+  for (std::size_t i = kFirstOfLength[name.size()]; i < kFirstOfLength[name.size() + 1]; ++i) {
+    if (same_name(name, kFieldNames[i].name)) {
+      return kFieldNames[i].field;
     }
   }
   return std::nullopt;
@@ -120,30 +138,42 @@ std::string_view blanks_trimmed(std::string_view text) {
   return text;
 }
 
-bool all_of_class(std::string_view text, std::string_view extra) {
-  return std::all_of(text.begin(), text.end(), [extra](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           extra.find(c) != std::string_view::npos;
-  });
-}
+// Letters, digits and `extra`.
+class CharacterClass {
+ public:
+  explicit constexpr CharacterClass(std::string_view extra) {
+    for (unsigned c = 0; c < 256; ++c) {
+      const char letter = static_cast<char>(c);
+      m_members[c] = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+                     (letter >= '0' && letter <= '9') || extra.find(letter) != std::string_view::npos;
+    }
+  }
+  [[nodiscard]] bool has(char c) const { return m_members[static_cast<unsigned char>(c)]; }
+  [[nodiscard]] bool has_all_of(std::string_view text) const {
+    return std::all_of(text.begin(), text.end(), [this](char c) { return has(c); });
+  }
 
-bool is_alphanumeric(char c) {
-  return all_of_class({&c, 1}, "");
-}
+ private:
+  std::array<bool, 256> m_members{};
+};
+constexpr CharacterClass kAlphanumeric("");
+constexpr CharacterClass kOfNames("+-._");
+constexpr CharacterClass kOfVersions(".+-:~");
+constexpr CharacterClass kOfArchitectures("-");
 
 // dpkg's own rule (lib/dpkg parsing of names): wider than policy 5.6.7, which forbids upper case and underscores.
 bool is_package_name(std::string_view name) {
-  return !name.empty() && name.size() <= 255 && is_alphanumeric(name.front()) && all_of_class(name, "+-._");
+  return !name.empty() && name.size() <= 255 && kAlphanumeric.has(name.front()) && kOfNames.has_all_of(name);
 }
 
 // Policy 5.6.12.
 bool is_version(std::string_view version) {
-  return !version.empty() && version.size() <= 255 && is_alphanumeric(version.front()) &&
-         all_of_class(version, ".+-:~");
+  return !version.empty() && version.size() <= 255 && kAlphanumeric.has(version.front()) &&
+         kOfVersions.has_all_of(version);
 }
 
 bool is_architecture(std::string_view arch) {
-  return !arch.empty() && arch.size() <= 64 && is_alphanumeric(arch.front()) && all_of_class(arch, "-");
+  return !arch.empty() && arch.size() <= 64 && kAlphanumeric.has(arch.front()) && kOfArchitectures.has_all_of(arch);
 }
 
 std::optional<std::uint64_t> parse_number(std::string_view text) {
@@ -162,66 +192,75 @@ std::string_view& at(Fields& fields, Field field) {
   return fields[static_cast<std::size_t>(field)];
 }
 
-// Next stanza of `text` from `from`; empty at the end. Blank lines separate (one or more).
-std::string_view next_stanza(std::string_view text, std::size_t& from) {
-  while (from < text.size() && text[from] == '\n') {
-    ++from;
-  }
-  const std::size_t end = text.find("\n\n", from);
-  std::string_view stanza = text.substr(from, end == std::string_view::npos ? end : end - from);
-  from += stanza.size();
-  if (!stanza.empty() && stanza.back() == '\n') {
-    stanza.remove_suffix(1);
-  }
-  return stanza;
+bool is_forbidden(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return (byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7f;
 }
 
-// First byte that no index may hold, or npos. Counted first in one pass that the compiler can vectorise.
+// First byte that no index may hold, or npos. Eight bytes at a time: only words with a byte below 0x20 (a line end,
+// mostly) or equal to 0x7f are looked at one by one.
 std::size_t find_control_character(std::string_view text) {
-  const auto forbidden = [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return (byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7f;
-  };
-  if (std::count_if(text.begin(), text.end(), forbidden) == 0) {
-    return std::string_view::npos;
+  constexpr std::uint64_t kOnes = 0x0101010101010101ULL;
+  constexpr std::uint64_t kHighs = 0x8080808080808080ULL;
+  std::size_t at = 0;
+  for (; at + sizeof(std::uint64_t) <= text.size(); at += sizeof(std::uint64_t)) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, text.data() + at, sizeof(word));
+    const std::uint64_t deletes = word ^ (kOnes * 0x7f);
+    const std::uint64_t suspicious = ((word - kOnes * 0x20) & ~word) | ((deletes - kOnes) & ~deletes);
+    if ((suspicious & kHighs) != 0) {
+      const std::string_view part = text.substr(at, sizeof(word));
+      const auto bad = std::find_if(part.begin(), part.end(), is_forbidden);
+      if (bad != part.end()) {
+        return at + static_cast<std::size_t>(bad - part.begin());
+      }
+    }
   }
-  return static_cast<std::size_t>(std::find_if(text.begin(), text.end(), forbidden) - text.begin());
+  const auto bad = std::find_if(text.begin() + static_cast<std::ptrdiff_t>(at), text.end(), is_forbidden);
+  return bad == text.end() ? std::string_view::npos : static_cast<std::size_t>(bad - text.begin());
 }
 
-Result<Done> split_fields(std::string_view stanza, Fields& fields, Place& place) {
-  std::size_t from = 0;
-  while (from < stanza.size()) {
-    // A field ends where the next line begins with neither blank nor tab.
-    std::size_t end = from;
-    do {
-      end = stanza.find('\n', end);
-      if (end == std::string_view::npos) {
-        end = stanza.size();
-        break;
-      }
-      ++end;
-    } while (end < stanza.size() && (stanza[end] == ' ' || stanza[end] == '\t'));
-    const std::string_view field = stanza.substr(from, end - from);
-    from = end;
-    const std::size_t colon = field.find(':');
-    const std::string_view name = field.substr(0, colon);
-    if (colon == std::string_view::npos || colon == 0 || name.find_first_of(" \t\n") != std::string_view::npos) {
+// End of the field that begins at `from`: the end of its last line, whose next one begins with neither blank nor tab.
+std::size_t end_of_field(std::string_view text, std::size_t from) {
+  for (;;) {
+    const void* found = std::memchr(text.data() + from, '\n', text.size() - from);
+    if (found == nullptr) {
+      return text.size();
+    }
+    const auto end = static_cast<std::size_t>(static_cast<const char*>(found) - text.data());
+    if (end + 1 == text.size() || (text[end + 1] != ' ' && text[end + 1] != '\t')) {
+      return end;
+    }
+    from = end + 1;
+  }
+}
+
+// Reads one stanza from `from`, which is left at its end.
+Result<std::string_view> read_stanza(std::string_view text, std::size_t& from, Fields& fields, Place& place) {
+  const std::size_t begin = from;
+  std::size_t end = from;
+  while (from < text.size() && text[from] != '\n') {
+    end = end_of_field(text, from);
+    const std::string_view field = text.substr(from, end - from);
+    from = std::min(end + 1, text.size());
+    const std::size_t colon = std::min(field.find_first_of(": \t\n"), field.size());
+    if (colon == 0 || colon == field.size() || field[colon] != ':') {
       return refuse(place, "(unknown)", "a line has no field name");
     }
-    const auto known = field_of(name);
+    const auto known = field_of(field.substr(0, colon));
     if (!known) {
       continue;
     }
     std::string_view& value = at(fields, *known);
     if (value.data() != nullptr) {
-      return refuse(place, std::string(name), "the field is there twice");
+      return refuse(place, std::string(field.substr(0, colon)), "the field is there twice");
     }
     value = blanks_trimmed(field.substr(colon + 1));
     if (*known == Field::package) {
       place.package = value;
     }
   }
-  return Done{};
+  return text.substr(begin, end - begin);
 }
 
 Result<DebPackage> checked_package(Fields& fields, std::string_view stanza, const Place& place) {
@@ -285,12 +324,12 @@ void copy_relations(Fields& fields, DebPackage& package) {
 }
 
 std::size_t stanza_number_of(std::string_view text, std::size_t position) {
-  std::size_t from = 0;
-  std::size_t number = 0;
-  while (from < position && !next_stanza(text, from).empty()) {
-    ++number;
+  std::size_t number = 1;
+  for (std::size_t at = text.find("\n\n"); at < position; at = text.find("\n\n", at)) {
+    at = text.find_first_not_of('\n', at);
+    number += at <= position ? 1 : 0;
   }
-  return std::max<std::size_t>(number, 1);
+  return number;
 }
 
 }  // namespace
@@ -322,17 +361,22 @@ Result<Done> PackagesReader::add(std::string_view text, const std::string& what)
   m_known.reserve(expected);
   Place place{what, 0, {}};
   std::size_t from = 0;
-  for (std::string_view stanza = next_stanza(text, from); !stanza.empty(); stanza = next_stanza(text, from)) {
+  for (;;) {
+    from = std::min(text.find_first_not_of('\n', from), text.size());
+    if (from == text.size()) {
+      return Done{};
+    }
     ++place.number;
     place.package = {};
-    if (stanza.size() > kMostStanzaBytes) {
+    Fields fields{};
+    const auto stanza = read_stanza(text, from, fields, place);
+    if (!stanza) {
+      return tl::unexpected(stanza.error());
+    }
+    if (stanza->size() > kMostStanzaBytes) {
       return refuse(place, "(any)", "the stanza is larger than 1 MiB");
     }
-    Fields fields{};
-    if (auto split = split_fields(stanza, fields, place); !split) {
-      return split;
-    }
-    auto package = checked_package(fields, stanza, place);
+    auto package = checked_package(fields, *stanza, place);
     if (!package) {
       return tl::unexpected(std::move(package).error());
     }
@@ -341,7 +385,6 @@ Result<Done> PackagesReader::add(std::string_view text, const std::string& what)
       keep(*package);
     }
   }
-  return Done{};
 }
 
 }  // namespace rocm_offline::index
