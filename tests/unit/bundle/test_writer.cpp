@@ -1,7 +1,10 @@
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <csignal>
 #include <fstream>
 #include <mutex>
 
@@ -152,6 +155,42 @@ TEST_CASE("an interrupted create continues with what was complete") {
   const auto fresh = test::build_bundle(content, place.directory.path() / "fresh.run", place.directory.path());
   REQUIRE(fresh);
   CHECK(finished->sha256 == fresh->sha256);
+}
+
+TEST_CASE("a killed create holds nothing: the next one names it while it lives, and continues after it") {
+  const FakeBundle content = three_packages();
+  const Workplace place;
+  const auto layout = test::lay_out(content, place.directory.path());
+  REQUIRE(layout);
+  int ready[2] = {-1, -1};
+  REQUIRE(::pipe(ready) == 0);
+  RecordingSink events;
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    auto writer = BundleWriter::open({.output = place.output}, *layout, events, CancelToken());
+    const std::string payload = test::payloads_of(content).at(layout->members[0].sha256);
+    const bool written = writer && writer->sink(0).begin(0) && writer->sink(0).write(0, payload) &&
+                         writer->mark_complete(0) && ::write(ready[1], "x", 1) == 1;
+    while (written) {
+      ::pause();
+    }
+    ::_exit(1);
+  }
+  ::close(ready[1]);
+  char byte = '\0';
+  const ssize_t got = ::read(ready[0], &byte, 1);
+  ::close(ready[0]);
+  const auto busy = BundleWriter::open({.output = place.output}, *layout, events, CancelToken());
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  REQUIRE(got == 1);
+  REQUIRE_FALSE(busy);
+  CHECK(busy.error().code == ErrorCode::output_busy);
+  CHECK(busy.error().details.at("pid") == std::to_string(child));
+  const auto writer = BundleWriter::open({.output = place.output}, *layout, events, CancelToken());
+  REQUIRE(writer);
+  CHECK(writer->missing() == std::vector<std::size_t>{1, 2});
 }
 
 TEST_CASE("a journal's claims are hashed before they are believed") {

@@ -1,5 +1,6 @@
-// Writes NAME.run.part in place and publishes it as NAME.run. One at a time per output (flock on the .part; output_busy
-// naming the holder). A journal beside it records finished members; on resume what it claims is hashed again.
+// Writes NAME.run.part in place and publishes it as NAME.run. One at a time per output: flock(2) on the .part, refused
+// with output_busy naming the holder; no lock outlives its process. A journal beside it records finished members; on
+// resume what it claims is hashed again.
 #pragma once
 
 #include <cstdint>
