@@ -35,13 +35,21 @@ std::string way(const std::vector<std::string>& context) {
   return text;
 }
 
-std::string problem_text(const Problem& problem, bool color) {
+// Nothing is said twice: a problem that is the error's own reason gives its chain only, and no help that stands below.
+std::string problem_text(const Problem& problem, const Error& error, bool color) {
   std::string text;
-  add_line(text, "  -", problem.summary, bold, color);
-  for (const std::string& link : problem.chain) {
-    text += "      " + printable(link) + "\n";
+  const bool told = problem.summary == error.reason;
+  if (!told) {
+    add_line(text, "  -", problem.summary, bold, color);
   }
-  add_line(text, "    help:", problem.help, bold, color);
+  for (const std::string& link : problem.chain) {
+    if (link != problem.summary) {
+      text += (told ? "  " : "      ") + printable(link) + "\n";
+    }
+  }
+  if (problem.help != error.help) {
+    add_line(text, "    help:", problem.help, bold, color);
+  }
   return text;
 }
 
@@ -92,7 +100,7 @@ std::string render_error(const Error& error, bool color) {
     add_line(text, "  " + name + ":", value, plain, false);
   }
   for (const Problem& problem : error.problems) {
-    text += problem_text(problem, color);
+    text += problem_text(problem, error, color);
   }
   add_line(text, "help:", error.help, bold, color);
   return text;

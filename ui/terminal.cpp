@@ -99,16 +99,14 @@ Terminal::~Terminal() {
 }
 
 void Terminal::event(const Event& event) noexcept try {
-  const Level least = m_impl->options.quiet ? Level::warning : m_impl->options.verbose > 1 ? Level::debug : Level::info;
-  if (event.level < least) {
+  const Level least = m_impl->options.quiet ? Level::warning : m_impl->options.verbose > 0 ? Level::debug : Level::info;
+  // Errors end up in the one error of the run, which is rendered at its end: here they would stand twice.
+  if (event.level < least || event.level == Level::error) {
     return;
   }
   std::string line;
-  if (event.level >= Level::warning) {
-    const std::string label = event.level == Level::warning ? "warning:" : "error:";
-    line = (m_impl->options.color ? (event.level == Level::warning ? "\x1b[1;33m" : "\x1b[1;31m") + label + "\x1b[0m"
-                                  : label) +
-           " ";
+  if (event.level == Level::warning) {
+    line = m_impl->options.color ? "\x1b[1;33mwarning:\x1b[0m " : "warning: ";
   }
   line += printable(event.message) + "\n";
   const std::lock_guard lock(m_impl->mutex);

@@ -45,7 +45,7 @@ void add_global_options(CLI::App& cli, GlobalOptions& global) {
   cli.add_flag("--json", global.json, "print one JSON document on standard output and nothing else");
   cli.add_option("--log-dir", global.log_dir, "folder of the log files")->type_name("DIR");
   add_named<Level>(cli, "--log-level", global.log_level, levels(), "L", "least level written to the log");
-  cli.add_flag("-v,--verbose", global.verbose, "say more (twice: debug events too)");
+  cli.add_flag("-v,--verbose", global.verbose, "say more: debug events too");
   cli.add_flag("-q,--quiet", global.quiet, "warnings and errors only");
   add_named<ui::Color>(cli, "--color", global.color, colors(), "WHEN", "colour on a terminal, always, or never");
   cli.add_option("--catalog", global.catalogs, "folder with catalogue files that extend or replace ours; repeatable")

@@ -140,6 +140,7 @@ int Session::failed(const Error& error, std::string_view schema) {
     text += "log: " + paths->text.string() + "\n";
   }
   std::fputs(text.c_str(), stderr);
+  tell_lost_records();
   return status;
 }
 
@@ -149,7 +150,14 @@ int Session::finished(int status) {
                   .name = "logs.run.finished",
                   .message = "exit status " + std::to_string(status),
                   .fields = {{"exit_status", std::to_string(status)}}});
+  tell_lost_records();
   return status;
+}
+
+void Session::tell_lost_records() const {
+  if (m_logger.failed()) {
+    std::fputs("warning: the log is incomplete: its folder could not be written to\n", stderr);
+  }
 }
 
 void Session::print_json(const nlohmann::json& document) {

@@ -48,6 +48,8 @@ class Session {
   [[nodiscard]] std::filesystem::path state_dir() const;
 
  private:
+  void tell_lost_records() const;
+
   GlobalOptions m_options;
   CancelToken m_cancel;
   SystemClock m_clock;

@@ -92,7 +92,7 @@ TEST_CASE("colour follows the option, then NO_COLOR, TERM and the stream", "[ui]
   ::unsetenv("NO_COLOR");
 }
 
-TEST_CASE("quiet leaves warnings, doubly verbose adds debug events", "[ui]") {
+TEST_CASE("quiet leaves warnings, verbose adds debug events, errors wait for the end of the run", "[ui]") {
   const auto all = [](ui::TerminalOptions options) {
     return printed([&] {
       ui::Terminal terminal(options);
@@ -102,9 +102,9 @@ TEST_CASE("quiet leaves warnings, doubly verbose adds debug events", "[ui]") {
       terminal.event({.level = Level::error, .message = "e"});
     });
   };
-  CHECK(all({.quiet = true}) == "warning: w\nerror: e\n");
-  CHECK(all({}) == "i\nwarning: w\nerror: e\n");
-  CHECK(all({.verbose = 2}) == "d\ni\nwarning: w\nerror: e\n");
+  CHECK(all({.quiet = true}) == "warning: w\n");
+  CHECK(all({}) == "i\nwarning: w\n");
+  CHECK(all({.verbose = 1}) == "d\ni\nwarning: w\n");
 }
 
 TEST_CASE("on a terminal the progress line is erased before a message", "[ui]") {
@@ -140,4 +140,19 @@ TEST_CASE("without a terminal short work draws no progress", "[ui]") {
             terminal.progress({.activity = "downloading", .done = i, .total = 1000});
           }
         }).empty());
+}
+
+TEST_CASE("a problem that is the reason is told once", "[ui]") {
+  const Error error{.code = ErrorCode::unsolvable,
+                    .message = "the request cannot be installed",
+                    .reason = "nothing provides liba",
+                    .help = "add a repository",
+                    .problems = {{.summary = "nothing provides liba",
+                                  .chain = {"nothing provides liba", "b needs liba"},
+                                  .help = "add a repository"}}};
+  CHECK(ui::render_error(error, false) ==
+        "error: the request cannot be installed\n"
+        "reason: nothing provides liba\n"
+        "  b needs liba\n"
+        "help: add a repository\n");
 }

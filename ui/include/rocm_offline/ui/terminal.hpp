@@ -24,13 +24,13 @@ enum class Color { automatic, always, never };
 [[nodiscard]] bool wants_color(Color color, int file_descriptor);
 
 struct TerminalOptions {
-  bool quiet = false;       // -q: warnings and errors only
-  int verbose = 0;          // -v; given twice: debug events too
+  bool quiet = false;       // -q: warnings only (and the error at the end)
+  int verbose = 0;          // -v: debug events too
   bool color = false;
   bool is_terminal = false; // progress redraws one line; else a line every 5 s
 };
 
-// Prints messages of events and a progress line with rate and time left (all to stderr).
+// Prints messages of events (not of errors: those end up in the one error of the run) and a progress line with rate and time left (all to stderr).
 class Terminal final : public EventSink {
  public:
   explicit Terminal(TerminalOptions options);
