@@ -97,6 +97,8 @@ Result<Done> take_words(const Separated& parts, CommandLine& line) {
       line.dryrun = true;
     } else if (word == "prompt") {
       line.prompt = true;
+    } else if (word == "help" || chosen == "help") {
+      chosen = "help";  // FILE.run install --help
     } else if (chosen && *chosen != word) {
       return fail(usage("more than one word: " + *chosen + " and " + word, "each run does one thing"));
     } else {
