@@ -33,6 +33,9 @@ constexpr long kBufferBytes = 256L * 1024;
 struct FreeEasy {
   void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
 };
+struct FreeHeaders {
+  void operator()(curl_slist* headers) const { curl_slist_free_all(headers); }
+};
 struct FreeMulti {
   void operator()(CURLM* handle) const { curl_multi_cleanup(handle); }
 };
@@ -61,6 +64,7 @@ struct Slot {
   Transfer transfer;
   std::size_t index;
   CancelToken cancel;
+  std::unique_ptr<curl_slist, FreeHeaders> headers;
   Easy easy;
   std::string origin;  // where the running attempt goes
   SteadyClock::time_point not_before{};
@@ -232,6 +236,10 @@ void Batch::set_options(Slot& slot, const Address& address) {
     curl_easy_setopt(handle, CURLOPT_PROXY, m_options.proxy->c_str());
   }
   set_trust_options(handle, address);
+  if (slot.transfer.request().revalidate) {
+    slot.headers.reset(curl_slist_append(nullptr, "Cache-Control: no-cache"));
+    curl_easy_setopt(handle, CURLOPT_HTTPHEADER, slot.headers.get());
+  }
   // CURLOPT_RESUME_FROM would make curl refuse a server that answers with the whole; that answer is welcome.
   if (const std::uint64_t from = slot.transfer.resume_at(); from > 0) {
     curl_easy_setopt(handle, CURLOPT_RANGE, (std::to_string(from) + "-").c_str());

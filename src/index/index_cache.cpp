@@ -4,12 +4,28 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <system_error>
 
 namespace rocm_offline::index {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+// What runs that were killed have left behind. A day old, none can still be at work in it.
+void remove_stale(const fs::path& partial) {
+  std::error_code ignored;
+  const auto limit = fs::file_time_type::clock::now() - std::chrono::hours(24);
+  for (const auto& entry : fs::directory_iterator(partial, ignored)) {
+    if (entry.last_write_time(ignored) < limit) {
+      fs::remove_all(entry.path(), ignored);
+    }
+  }
+}
+
+}  // namespace
 
 Result<IndexCache> IndexCache::open(const fs::path& cache_dir) {
   const fs::path folder = cache_dir / "indexes";
@@ -19,6 +35,7 @@ Result<IndexCache> IndexCache::open(const fs::path& cache_dir) {
       return tl::unexpected(std::move(made).error());
     }
   }
+  remove_stale(partial);
   auto work = TemporaryDirectory::create(Stage::repos, partial, "run-");
   if (!work) {
     return tl::unexpected(std::move(work).error());

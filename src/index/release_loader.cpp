@@ -36,6 +36,7 @@ std::vector<Result<std::optional<ReleaseLoader::Received>>> ReleaseLoader::fetch
     request.what = file + " of repository " + definition.name;
     request.size_cap = file == "Release.gpg" ? kMostSignatureBytes : kMostReleaseBytes;
     request.missing_is_fine = true;
+    request.revalidate = true;
     request.sink = &sinks[i];
     request.activity = "reading repositories";
     requests.push_back(std::move(request));

@@ -196,6 +196,21 @@ TEST_CASE_METHOD(Fixture, "with the index in the cache only the Release is fetch
   CHECK(again->repositories[0].packages().size() == 2);
   REQUIRE(server.requests().size() == 1);
   CHECK(server.requests()[0].path == "/dists/trixie/InRelease");
+  CHECK(server.requests()[0].cache_control == "no-cache");
+}
+
+TEST_CASE_METHOD(Fixture, "what a killed run left is swept away after a day, not before", "[index]") {
+  build();
+  const auto partial = folder.path() / "cache" / "partial";
+  for (const char* name : {"run-old", "run-new"}) {
+    std::filesystem::create_directories(partial / name);
+    std::ofstream(partial / name / "index") << "half";
+  }
+  const auto now = std::filesystem::file_time_type::clock::now();
+  std::filesystem::last_write_time(partial / "run-old", now - std::chrono::hours(25));
+  REQUIRE(load());
+  CHECK_FALSE(std::filesystem::exists(partial / "run-old"));
+  CHECK(std::filesystem::exists(partial / "run-new"));
 }
 
 TEST_CASE_METHOD(Fixture, "a cached file that was changed is dropped and fetched again", "[index]") {

@@ -334,6 +334,7 @@ bool HttpServer::State::answer(Connection& connection, const std::string& head) 
   request.range = header_value(head, "Range");
   request.user_agent = header_value(head, "User-Agent");
   request.authorization = header_value(head, "Authorization");
+  request.cache_control = header_value(head, "Cache-Control");
   {
     const std::lock_guard lock(mutex);
     seen.push_back(request);

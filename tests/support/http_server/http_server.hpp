@@ -57,6 +57,7 @@ struct SeenRequest {
   std::string range = {};  // value of Range, or empty
   std::string user_agent = {};
   std::string authorization = {};
+  std::string cache_control = {};
   bool operator==(const SeenRequest&) const = default;
 };
 

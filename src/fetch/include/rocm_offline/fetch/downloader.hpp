@@ -46,6 +46,8 @@ struct DownloadRequest {
   bool missing_is_fine = false;                  // 404 and 410 (file: ENOENT) give Outcome::missing, not an error
   ByteSink* sink = nullptr;
   std::string activity = {};  // of the batch, for the progress line; the first request's counts
+  // Caches on the way must ask the server (Cache-Control: no-cache): for files that change under one name.
+  bool revalidate = false;
 };
 
 struct DownloadOutcome {
