@@ -44,7 +44,7 @@ std::string in_quotes(std::string_view text) {
 // "Linux Mint 22 (linuxmint-22)", or without a version only the id.
 std::string machine_name(const OsRelease& os) {
   const std::string id = os.version_id.empty() ? os.id : os.id + "-" + os.version_id;
-  return os.pretty_name.empty() ? id : os.pretty_name + " (" + id + ")";
+  return os.pretty_name.empty() || os.pretty_name == id ? id : os.pretty_name + " (" + id + ")";
 }
 
 const DistroVersion* version_by_id(const Distro& distro, std::string_view version_id) {
