@@ -138,7 +138,7 @@ TEST_CASE("VERSION_ID must be equal, not merely alike") {
   CHECK_FALSE(report.supported);
 }
 
-TEST_CASE("--treat-as takes a derivative for a target and says so") {
+TEST_CASE("option --treat-as takes a derivative for a target and says so") {
   const MachineFacts facts = machine("ID=linuxmint\nID_LIKE=ubuntu\nVERSION_ID=22\n");
   CheckQuestion asked = question(facts);
   asked.treat_as = "ubuntu-24.04";
@@ -150,13 +150,13 @@ TEST_CASE("--treat-as takes a derivative for a target and says so") {
   CHECK(identify_target(facts, catalog(), "ubuntu-24.04")->treated_as_from == "linuxmint-22");
 }
 
-TEST_CASE("--treat-as the machine's own target changes nothing") {
+TEST_CASE("option --treat-as the machine's own target changes nothing") {
   const Result<Target> target = identify_target(trixie(), catalog(), "debian-13");
   REQUIRE(target.has_value());
   CHECK_FALSE(target->treated_as_from.has_value());
 }
 
-TEST_CASE("--treat-as with an unknown target is refused") {
+TEST_CASE("option --treat-as with an unknown target is refused") {
   const Result<Target> target = identify_target(trixie(), catalog(), "debian-99");
   REQUIRE_FALSE(target.has_value());
   CHECK(target.error().code == ErrorCode::unknown_target);

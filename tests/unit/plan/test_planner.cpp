@@ -418,7 +418,7 @@ TEST_CASE("a site repository may not take a name that is in use") {
   CHECK(refused(selection).code == ErrorCode::usage);
 }
 
-TEST_CASE("--keyring without a name needs a --repo file") {
+TEST_CASE("option --keyring without a name needs a --repo file") {
   Selection selection = hip_for_trixie();
   selection.keyrings[""] = {Keyring{.name = "x", .data = "X", .fingerprints = {}}};
   const Error error = refused(selection);
@@ -440,7 +440,7 @@ TEST_CASE("a derivative is planned as the target that --treat-as names, and reco
   CHECK(refused(selection).code == ErrorCode::unknown_target);
 }
 
-TEST_CASE("--treat-as the target itself records nothing") {
+TEST_CASE("option --treat-as the target itself records nothing") {
   Selection selection = hip_for_trixie();
   selection.treat_as = "debian-13";
   CHECK_FALSE(planned(selection).front().target.treated_as_from.has_value());
