@@ -19,19 +19,19 @@ for argument in "$@"; do
 done
 
 apt_build="g++ cmake ninja-build pkg-config libsolv-dev libsolvext-dev libarchive-dev libcurl4-openssl-dev
-  libspdlog-dev libfmt-dev libcli11-dev nlohmann-json3-dev libgpgmepp-dev libssl-dev libexpected-dev libvalijson-dev
+  libspdlog-dev libfmt-dev libcli11-dev nlohmann-json3-dev libgpgmepp-dev libgpgme-dev libssl-dev libexpected-dev libvalijson-dev
   libtomlplusplus-dev gnupg ca-certificates"
 apt_tests="catch2 nginx-light gnupg gpgv debootstrap xorriso genisoimage libarchive-tools 7zip fuseiso fuse3
   busybox-static qemu-system-x86 shellcheck dash mksh xz-utils zstd lz4 bzip2 curl openssl iproute2 util-linux tmux"
 
 dnf_build="gcc-c++ cmake ninja-build pkgconf-pkg-config libsolv-devel libarchive-devel libcurl-devel spdlog-devel
-  fmt-devel cli11-devel json-devel gpgmepp-devel openssl-devel openssl-static glibc-static libstdc++-static
+  fmt-devel cli11-devel json-devel gpgmepp-devel gpgme-devel openssl-devel openssl-static glibc-static libstdc++-static
   expected-devel valijson-devel tomlplusplus-devel gnupg2"
 dnf_tests="catch2-devel nginx gnupg2 debootstrap xorriso genisoimage bsdtar 7zip fuseiso busybox qemu-system-x86
   ShellCheck dash mksh xz zstd lz4 bzip2 curl openssl iproute util-linux tmux"
 
 zypper_build="gcc-c++ cmake ninja pkgconf-pkg-config libsolv-devel libarchive-devel libcurl-devel spdlog-devel
-  fmt-devel cli11-devel nlohmann_json-devel libgpgmepp-devel libopenssl-devel glibc-devel-static tl-expected-devel
+  fmt-devel cli11-devel nlohmann_json-devel libgpgmepp-devel gpgme-devel libopenssl-devel glibc-devel-static tl-expected-devel
   valijson-devel tomlplusplus-devel gpg2"
 zypper_tests="Catch2-2-devel nginx gpg2 debootstrap xorriso mkisofs bsdtar 7zip fuseiso busybox-static qemu-x86
   ShellCheck dash mksh xz zstd lz4 bzip2 curl openssl iproute2 util-linux tmux"

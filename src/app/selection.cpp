@@ -22,11 +22,17 @@ Result<Keyring> read_keyring(const fs::path& file) {
   return Keyring{.name = file.filename().string(), .data = std::move(*data)};
 }
 
-Result<Done> add_keyrings(const SelectionOptions& options, plan::Selection& selection) {
+// A path may hold '=' as well: NAME= only where what stands before it has no slash, or begins with a known group
+// ("debian/trixie").
+bool names_repository(const std::string& text, const repos::Catalog& catalog) {
+  const auto slash = text.find('/');
+  return slash == std::string::npos || catalog.group(text.substr(0, slash)) != nullptr;
+}
+
+Result<Done> add_keyrings(const SelectionOptions& options, const repos::Catalog& catalog, plan::Selection& selection) {
   for (const std::string& text : options.keyrings) {
-    // A path may hold '=', a name no slash: NAME= only where what stands before is no path.
     const auto equals = text.find('=');
-    const bool named = equals != std::string::npos && text.substr(0, equals).find('/') == std::string::npos;
+    const bool named = equals != std::string::npos && names_repository(text.substr(0, equals), catalog);
     auto keyring = read_keyring(named ? text.substr(equals + 1) : text);
     if (!keyring) {
       return fail(std::move(keyring).error());
@@ -142,7 +148,7 @@ Result<plan::Selection> make_selection(const SelectionOptions& options, const Ca
     }
     selection.site_repositories.push_back(std::move(*repository));
   }
-  if (auto added = add_keyrings(options, selection); !added) {
+  if (auto added = add_keyrings(options, catalogs.repos, selection); !added) {
     return fail(std::move(added).error());
   }
   if (auto added = add_mirrors(options, selection); !added) {

@@ -89,13 +89,14 @@ Result<Done> check_complete(const Selection& selection, const repos::Catalog& re
 }
 
 Error no_minimum() {
-  return {.code = ErrorCode::usage,
-          .stage = Stage::plan,
-          .message = "--deps minimum needs to know what the target has",
-          .reason = "there is neither a profile of it nor a baseline in the catalogue",
-          .help =
-              "run the script that `rocm-offline-creator probe-script` prints on the target and give its output "
-              "with --profile, or use --deps full"};
+  return {
+      .code = ErrorCode::usage,
+      .stage = Stage::plan,
+      .message = "--deps minimum needs to know what the target has",
+      .reason = "there is neither a profile of it nor a baseline in the catalogue",
+      .help =
+          "use --deps full; profiles, which the script of `probe-script` takes on the target, are not offered by this "
+          "version yet"};
 }
 
 Result<Done> check_sites(const Selection& selection, const repos::Catalog& repos) {

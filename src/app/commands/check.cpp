@@ -1,5 +1,6 @@
 #include "../selection.hpp"
 #include "commands.hpp"
+#include "rocm_offline/core/text.hpp"
 #include "rocm_offline/core/values_json.hpp"
 #include "rocm_offline/plan/planner.hpp"
 
@@ -32,7 +33,7 @@ Result<distros::MachineFacts> facts_of_target(const std::string& id, const distr
   return facts;
 }
 
-Result<distros::CheckReport> check(const CheckOptions& options, const Catalogs& catalogs) {
+Result<distros::CheckReport> check(const CheckOptions& options, const Catalogs& catalogs, const Clock& clock) {
   if (options.target && options.root) {
     return fail(both_given());
   }
@@ -46,6 +47,7 @@ Result<distros::CheckReport> check(const CheckOptions& options, const Catalogs& 
   } else {
     question.facts = distros::read_machine_facts(options.root.value_or("/"));
   }
+  question.today = format_time(clock.now()).substr(0, std::string_view("2026-12-01").size());
   if (options.kernel) {
     question.facts.kernel = *options.kernel;
   }
@@ -72,7 +74,7 @@ int run_check(const Invocation& invocation, Session& session) {
   if (!catalogs) {
     return session.failed(catalogs.error(), schema);
   }
-  auto report = check(invocation.check, *catalogs);
+  auto report = check(invocation.check, *catalogs, session.clock());
   if (!report) {
     return session.failed(report.error(), schema);
   }
