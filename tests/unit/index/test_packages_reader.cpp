@@ -1,5 +1,9 @@
 #include <catch2/catch.hpp>
+#include <memory>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "packages_reader.hpp"
 
@@ -17,15 +21,17 @@ std::string stanza(const std::string& name, const std::string& more = "", const 
 }
 
 struct Read {
+  std::unique_ptr<std::string> text;  // what the views of `packages` point into
   std::vector<DebPackage> packages;
   std::size_t duplicates = 0;
   std::optional<Error> error;
 };
 
-Read read(const std::string& text) {
-  PackagesReader reader("amd64");
-  const auto added = reader.add(text, "Packages");
+Read read(std::string text) {
   Read result;
+  result.text = std::make_unique<std::string>(std::move(text));
+  PackagesReader reader("amd64");
+  const auto added = reader.add(*result.text, "Packages");
   if (!added) {
     result.error = added.error();
   }
