@@ -166,7 +166,8 @@ Result<Exposure> Exposure::open(const bundle::BundleReader& bundle, const bundle
                   .fields = {{"path", exposure.m_repository.string()}}});
     return exposure;
   }
-  std::string reason = bundle.is_tree() ? "the mounted image is outside the root" : "mounting is switched off";
+  std::string reason =
+      places.root != "/" ? "the system to install on is below another root" : "mounting is switched off";
   if (may_mount && !bundle.is_tree()) {
     const fs::path point = places.work() / "image";
     auto mounted = mount_image(bundle, point);

@@ -181,6 +181,35 @@ bundle uninstall --purge
 expect 0 "uninstall"
 [ ! -e "$root/etc/udev/rules.d/70-amdgpu.rules" ] || die "the udev rule stays"
 
+echo "== from the tree of an extracted image, in place"
+bundle extract /srv/image
+expect 0 extract
+status=0
+on_target sh /srv/image/install.sh >"$work/out" 2>&1 || status=$?
+expect 0 "install.sh of a tree"
+says "where the image is mounted"
+status=0
+on_target sh /srv/image/install.sh uninstall --purge >"$work/out" 2>&1 || status=$?
+expect 0 "uninstall by install.sh"
+
+echo "== a changed byte of a package: nothing is installed"
+cp "$root/root/rocm test.run" "$work/good.run"
+at=$(grep -a -b -o 'echo app' "$work/good.run" | head -n 1 | cut -d: -f1)
+printf X | dd of="$root/root/rocm test.run" bs=1 seek="$at" conv=notrunc 2>/dev/null
+bundle
+expect 6 "damaged package"
+[ ! -e "$root/usr/bin/rocm-test-app" ] || die "a damaged package was installed"
+cp "$work/good.run" "$root/root/rocm test.run"
+
+echo "== below --root, from outside"
+status=0
+sh "$work/bundle.run" --root "$root" >"$work/out" 2>&1 || status=$?
+expect 0 "install --root"
+[ -e "$root/usr/bin/rocm-test-app" ] || die "nothing was installed below --root"
+sh "$work/bundle.run" status --root "$root" >"$work/out" 2>&1 || die "status --root"
+sh "$work/bundle.run" uninstall --purge --root "$root" >"$work/out" 2>&1 || die "uninstall --root"
+[ ! -e /var/lib/rocm-offline ] || die "--root left something on the machine itself"
+
 echo "== refusals"
 echo 'VERSION_ID="12"' >>"$root/etc/os-release"
 bundle --json
