@@ -23,17 +23,21 @@ host_mirror() {
 }
 
 # Prints the folder of a minbase root of suite $1, made on first use. ROCM_OFFLINE_TEST_CACHE keeps it between runs.
+# Tests run side by side: the second one waits for the first one's debootstrap.
 debian_root() {
   cache=${ROCM_OFFLINE_TEST_CACHE:-/var/cache/rocm-offline-tests}
   mkdir -p "$cache"
+  exec 9>"$cache/$1.lock"
+  flock 9
   if [ ! -e "$cache/$1/.complete" ]; then
     mirror=$(host_mirror "")
     [ -n "$mirror" ] || skip "apt of this machine names no Debian mirror"
     rm -rf "${cache:?}/$1"
-    debootstrap --variant=minbase "$1" "$cache/$1" "$mirror" >"$cache/$1.log" 2>&1 ||
+    debootstrap --variant=minbase "$1" "$cache/$1" "$mirror" >"$cache/$1.log" 2>&1 9>&- ||
       { tail -n 20 "$cache/$1.log" >&2; die "debootstrap $1"; }
     touch "$cache/$1/.complete"
   fi
+  exec 9>&-
   echo "$cache/$1"
 }
 
