@@ -35,6 +35,11 @@ std::string way(const std::vector<std::string>& context) {
   return text;
 }
 
+// A list of possible values that the help gives too; what is short may stand inside another word.
+bool already_said(const Error& error, const std::string& value) {
+  return value.find(", ") != std::string::npos && error.help.find(value) != std::string::npos;
+}
+
 // Nothing is said twice: a problem that is the error's own reason gives its chain only, and no help that stands below.
 std::string problem_text(const Problem& problem, const Error& error, bool color) {
   std::string text;
@@ -97,7 +102,9 @@ std::string render_error(const Error& error, bool color) {
   add_line(text, "reason:", error.reason, bold, color);
   add_line(text, "while:", way(error.context), bold, color);
   for (const auto& [name, value] : error.details) {
-    add_line(text, "  " + name + ":", value, plain, false);
+    if (!already_said(error, value)) {
+      add_line(text, "  " + name + ":", value, plain, false);
+    }
   }
   for (const Problem& problem : error.problems) {
     text += problem_text(problem, error, color);

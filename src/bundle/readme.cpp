@@ -15,7 +15,7 @@ std::string target_text(const ManifestTarget& target) {
   return "\n" + id + "\n" + std::string(id.size(), '-') +
          "\n"
          "Release " +
-         target.release + ", " + std::to_string(target.packages.size()) + " packages, " +
+         target.release + ", " + counted(target.packages.size(), "package") + ", " +
          format_size(target.totals.download_bytes) +
          ".\n\n"
          "From the mounted image, in /etc/apt/sources.list.d/rocm-offline.list:\n\n"

@@ -338,7 +338,7 @@ Result<Done> BundleWriter::Impl::copy_reusable() {
   if (outcome && reused != 0) {
     events.event({Level::info,
                   "bundle.members.reused",
-                  std::to_string(reused) + " packages (" + format_size(reused_bytes) + ") were here already",
+                  "taken from a file that is here: " + counted(reused, "package") + ", " + format_size(reused_bytes),
                   {{"members", std::to_string(reused)}, {"bytes", std::to_string(reused_bytes)}}});
   }
   return outcome;

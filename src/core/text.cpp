@@ -114,6 +114,10 @@ std::string format_size(std::uint64_t bytes) {
   return buffer.data();
 }
 
+std::string counted(std::uint64_t count, std::string_view thing) {
+  return std::to_string(count) + " " + std::string(thing) + (count == 1 ? "" : "s");
+}
+
 std::string format_duration(std::uint64_t seconds) {
   std::array<char, 64> buffer{};
   const auto h = static_cast<unsigned long long>(seconds / 3600);

@@ -512,10 +512,10 @@ void Batch::report_progress(bool last) {
   m_next_progress = now + kProgressInterval;
   Progress progress;
   progress.stage = Stage::fetch;
-  progress.activity = m_requests.front().activity.empty()
-                          ? "downloading " + (m_requests.size() == 1 ? m_requests.front().what
-                                                                     : std::to_string(m_requests.size()) + " files")
-                          : m_requests.front().activity;
+  progress.activity =
+      m_requests.front().activity.empty()
+          ? "downloading " + (m_requests.size() == 1 ? m_requests.front().what : counted(m_requests.size(), "file"))
+          : m_requests.front().activity;
   progress.done = m_finished_bytes;
   progress.total = m_finished_total;
   for (const auto& slot : m_running) {
@@ -533,10 +533,14 @@ void Batch::report_progress(bool last) {
 void Batch::report_batch(SteadyClock::time_point since) {
   const auto failed =
       std::count_if(m_outcomes.begin(), m_outcomes.end(), [](const auto& outcome) { return !*outcome; });
+  const auto fetched = std::count_if(m_outcomes.begin(), m_outcomes.end(),
+                                     [](const auto& outcome) { return *outcome && !(*outcome)->missing; });
   const auto took = std::chrono::duration_cast<milliseconds>(SteadyClock::now() - since);
-  m_owner.m_events.event({.level = Level::info,
+  m_owner.m_events.event({.level = fetched == 0 && failed == 0 ? Level::debug : Level::info,
                           .name = "fetch.batch.done",
-                          .message = std::to_string(m_outcomes.size()) + " files, " + format_size(m_finished_bytes),
+                          .message = "downloaded " + counted(static_cast<std::uint64_t>(fetched), "file") + ", " +
+                                     format_size(m_finished_bytes) +
+                                     (failed == 0 ? "" : "; " + std::to_string(failed) + " failed"),
                           .fields = {{"files", std::to_string(m_outcomes.size())},
                                      {"failed", std::to_string(failed)},
                                      {"bytes", std::to_string(m_finished_bytes)},

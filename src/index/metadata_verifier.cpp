@@ -202,8 +202,8 @@ Result<std::unique_ptr<VerifiedRepository::Data>> MetadataVerifier::Impl::read_p
     digests += " " + digest.hex();
     events.event({.level = Level::info,
                   .name = "repos.index.loaded",
-                  .message = "repository " + loading.definition->name + ": " + std::to_string(reader.count() - before) +
-                             " packages in " + job.path,
+                  .message = "repository " + loading.definition->name + ": " +
+                             counted(reader.count() - before, "package") + " in " + job.path,
                   .fields = {{"repository", loading.definition->name},
                              {"component", job.component},
                              {"packages", std::to_string(reader.count() - before)},

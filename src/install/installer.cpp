@@ -188,7 +188,7 @@ class Installation {
 
   Result<Done> change() {
     if (m_options.ask && !m_report.nothing_to_do &&
-        !m_options.ask("Install " + std::to_string(m_report.added.size()) + " packages and upgrade " +
+        !m_options.ask("Install " + counted(m_report.added.size(), "package") + " and upgrade " +
                        std::to_string(m_report.upgraded.size()) + "?")) {
       return fail(Error{.code = ErrorCode::cancelled,
                         .stage = Stage::install,

@@ -177,7 +177,7 @@ class Removal {
   }
 
   Result<Done> change() {
-    if (m_options.ask && !m_options.ask("Remove " + std::to_string(m_choice.remove.size()) + " packages?")) {
+    if (m_options.ask && !m_options.ask("Remove " + counted(m_choice.remove.size(), "package") + "?")) {
       return fail(Error{.code = ErrorCode::cancelled,
                         .stage = Stage::install,
                         .message = "nothing was removed",

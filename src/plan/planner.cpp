@@ -25,22 +25,24 @@ const repos::ReleaseTarget* target_of(const repos::Release& release, std::string
   return found == release.targets.end() ? nullptr : &*found;
 }
 
-// Of the release asked for where it is known, else of all.
+// Of the release asked for where it is known, else of all; in the catalogue's order.
 std::vector<std::string> possible_usecases(const Selection& selection, const repos::Catalog& repos) {
-  std::set<std::string> ids;
-  for (const repos::Release& release : repos.releases()) {
+  std::vector<std::string> possible;
+  const auto add = [&possible](const repos::Release& release) {
     for (const repos::UseCase& usecase : release.usecases) {
-      ids.insert(usecase.id);
-    }
-  }
-  std::vector<std::string> possible(ids.begin(), ids.end());
-  if (!selection.release.empty()) {
-    if (const auto release = repos.release(selection.release)) {
-      possible.clear();
-      for (const repos::UseCase& usecase : (*release)->usecases) {
+      if (std::find(possible.begin(), possible.end(), usecase.id) == possible.end()) {
         possible.push_back(usecase.id);
       }
     }
+  };
+  if (!selection.release.empty()) {
+    if (const auto release = repos.release(selection.release)) {
+      add(**release);
+      return possible;
+    }
+  }
+  for (const repos::Release& release : repos.releases()) {
+    add(release);
   }
   return possible;
 }

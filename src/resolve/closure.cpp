@@ -63,7 +63,7 @@ class ClosureBuilder {
   std::string target_words() const {
     return m_universe.installed_packages().empty()
                ? "an empty " + target_name() + " root"
-               : "a " + target_name() + " with " + std::to_string(m_universe.installed_packages().size()) + " packages";
+               : "a " + target_name() + " with " + counted(m_universe.installed_packages().size(), "package");
   }
 
   // The candidates of the native architecture that are Essential, or that a minimal root has, by name.
@@ -164,8 +164,8 @@ class ClosureBuilder {
       return Done{};
     }
     const std::vector<ChosenPackage> chosen = walk.chosen();
-    auto proven = prove(installed, chosen,
-                        "a minimal " + target_name() + " root of " + std::to_string(installed.size()) + " packages");
+    auto proven =
+        prove(installed, chosen, "a minimal " + target_name() + " root of " + counted(installed.size(), "package"));
     m_universe.assume_installed({});
     if (!proven) {
       return proven;
@@ -238,7 +238,7 @@ class ClosureBuilder {
     const Totals totals = totals_of(closure.packages);
     m_events.event({Level::info,
                     "resolve.closure.found",
-                    std::to_string(totals.packages) + " packages, " + format_size(totals.download_bytes),
+                    counted(totals.packages, "package") + ", " + format_size(totals.download_bytes),
                     {{"target", m_request.target_id},
                      {"packages", std::to_string(totals.packages)},
                      {"bytes", std::to_string(totals.download_bytes)},

@@ -124,7 +124,7 @@ std::string install_text(const install::InstallReport& report, const Session& se
     text += line + "\n";
   }
   const std::string counts =
-      std::to_string(report.added.size()) + " packages new, " + std::to_string(report.upgraded.size()) + " upgraded, " +
+      counted(report.added.size(), "new package") + ", " + std::to_string(report.upgraded.size()) + " upgraded, " +
       std::to_string(report.downgraded.size()) + " downgraded, " + std::to_string(report.removed.size()) + " removed";
   if (report.nothing_to_do) {
     text += "nothing to do: everything is installed already\n";

@@ -120,7 +120,7 @@ int run_verify(const bundle::BundleReader& bundle, Session& session) {
                         {"files_checked", report->files_checked},
                         {"findings", json::array()}});
   } else {
-    session.print("sound: " + std::to_string(report->files_checked) + " files, " + format_size(report->bytes_checked) +
+    session.print("sound: " + counted(report->files_checked, "file") + ", " + format_size(report->bytes_checked) +
                   ", bundle " + report->bundle_id + "\n");
   }
   return session.finished(0);
@@ -138,7 +138,7 @@ int run_extract(const bundle::BundleReader& bundle, Session& session) {
                         {"directory", folder.string()},
                         {"files", bundle.files().size()}});
   } else {
-    session.print("extracted " + std::to_string(bundle.files().size()) + " files to " + folder.string() + "\n");
+    session.print("extracted " + counted(bundle.files().size(), "file") + " to " + folder.string() + "\n");
   }
   return session.finished(0);
 }

@@ -75,7 +75,7 @@ int run_verify(const Invocation& invocation, Session& session) {
                         {"findings", nlohmann::json::array()}});
   } else {
     session.print(invocation.file.file.string() + " is sound: bundle " + report->bundle_id + ", " +
-                  std::to_string(report->files_checked) + " files, " + std::to_string(report->bytes_checked) +
+                  counted(report->files_checked, "file") + ", " + std::to_string(report->bytes_checked) +
                   " bytes checked\n");
   }
   return session.finished();

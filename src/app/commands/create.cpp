@@ -45,6 +45,9 @@ Result<Done> download_members(const bundle::BundleLayout& layout, bundle::Bundle
                         .missing_is_fine = false,
                         .sink = &writer.sink(member)});
   }
+  if (!requests.empty()) {
+    requests.front().activity = "downloading packages";
+  }
   std::vector<Error> errors;
   const auto outcomes = downloader.download(requests, [&](std::size_t request) {
     if (auto marked = writer.mark_complete(missing[request]); !marked) {

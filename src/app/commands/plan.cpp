@@ -46,7 +46,7 @@ std::string plan_text(const Planned& planned) {
 
 std::string summary_text(const Planned& planned) {
   const Totals totals = bundle_totals(planned);
-  std::string text = std::to_string(totals.packages) + " packages, " + format_size(totals.download_bytes) +
+  std::string text = counted(totals.packages, "package") + ", " + format_size(totals.download_bytes) +
                      " to download, " + format_size(totals.installed_bytes) + " installed";
   if (totals.installed_unknown > 0) {
     text += " (" + std::to_string(totals.installed_unknown) + " of unknown size)";

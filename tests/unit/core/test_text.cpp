@@ -22,6 +22,8 @@ TEST_CASE("times, sizes and durations are printed as in the documents", "[core]"
   CHECK(format_size(0) == "0 B");
   CHECK(format_size(999) == "999 B");
   CHECK(format_size(429100000) == "429.1 MB");
+  CHECK(counted(1, "file") == "1 file");
+  CHECK(counted(0, "file") == "0 files");
   CHECK(format_duration(12) == "12 s");
   CHECK(format_duration(185) == "3 min 05 s");
   CHECK(format_duration(3725) == "1 h 02 min");

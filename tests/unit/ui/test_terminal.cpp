@@ -48,6 +48,13 @@ TEST_CASE("an error is rendered as what, why, where and what to do", "[ui]") {
         "help: pass the vendor key with --keyring, or check the address\n");
 }
 
+TEST_CASE("a list that the help gives is not given before it too", "[ui]") {
+  CHECK(ui::render_error({.message = "unknown target 'x'",
+                          .details = {{"possible", "a, b"}, {"target", "x"}},
+                          .help = "the targets are: a, b"},
+                         false) == "error: unknown target 'x'\n  target: x\nhelp: the targets are: a, b\n");
+}
+
 TEST_CASE("parts that an error does not have make no line", "[ui]") {
   CHECK(ui::render_error({.message = "it broke"}, false) == "error: it broke\n");
 }

@@ -19,6 +19,8 @@ namespace rocm_offline {
 [[nodiscard]] std::optional<UnixTime> parse_release_date(std::string_view text);
 // "429.1 MB" (decimal units, as apt prints).
 [[nodiscard]] std::string format_size(std::uint64_t bytes);
+// "1 file", "3 files": regular plurals only.
+[[nodiscard]] std::string counted(std::uint64_t count, std::string_view thing);
 // "1 h 02 min", "3 min 05 s", "12 s"
 [[nodiscard]] std::string format_duration(std::uint64_t seconds);
 
