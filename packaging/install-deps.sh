@@ -1,18 +1,21 @@
 #!/bin/sh
-# Installs what building needs (default) and what the tests need (--tests), with the distribution's package manager.
+# Installs what building needs (default), what the tests need (--tests) and what bench/run needs (--bench), with the
+# distribution's package manager.
 # Only what is missing is installed. Needs root; run by ./quickstart.
-#   packaging/install-deps.sh [--tests] [--print]
+#   packaging/install-deps.sh [--tests] [--bench] [--print]
 # Debian 12 is where this list is tested; the dnf and zypper lists name the same libraries and are not tested yet.
 set -eu
 
 tests=false
+bench=false
 print=false
 for argument in "$@"; do
   case "$argument" in
     --tests) tests=true ;;
+    --bench) bench=true ;;
     --print) print=true ;;
     *)
-      echo "usage: packaging/install-deps.sh [--tests] [--print]" >&2
+      echo "usage: packaging/install-deps.sh [--tests] [--bench] [--print]" >&2
       exit 2
       ;;
   esac
@@ -23,6 +26,7 @@ apt_build="g++ cmake ninja-build pkg-config libsolv-dev libsolvext-dev libarchiv
   libtomlplusplus-dev gnupg ca-certificates"
 apt_tests="catch2 nginx-light gnupg gpgv debootstrap xorriso genisoimage libarchive-tools 7zip fuseiso fuse3
   busybox-static qemu-system-x86 shellcheck dash mksh xz-utils zstd lz4 bzip2 curl openssl iproute2 util-linux tmux"
+apt_bench="makeself dpkg-dev xfsprogs nginx-light debootstrap curl gnupg openssl util-linux"
 
 dnf_build="gcc-c++ cmake ninja-build pkgconf-pkg-config libsolv-devel libarchive-devel libcurl-devel spdlog-devel
   fmt-devel cli11-devel json-devel gpgmepp-devel gpgme-devel openssl-devel openssl-static glibc-static libstdc++-static
@@ -40,6 +44,7 @@ if command -v apt-get >/dev/null 2>&1; then
   family=apt
   packages=$apt_build
   [ "$tests" = false ] || packages="$packages $apt_tests"
+  [ "$bench" = false ] || packages="$packages $apt_bench"
 elif command -v dnf >/dev/null 2>&1; then
   family=dnf
   packages=$dnf_build
