@@ -1,5 +1,8 @@
 #!/bin/sh
 # shellcheck disable=SC2034,SC2317
+{
+# One command up to the last line: a file that was cut off in here is a syntax error, and nothing of it runs.
+#
 # ROCm offline installer. One file in three forms: this script, an ISO 9660 image, a package repository per target.
 #   sh FILE.run help        says what it can do
 #   mount -o loop,ro FILE.run /mnt && sh /mnt/install.sh        is the same from the mounted image
@@ -277,6 +280,7 @@ rocm_run() {
     break
   done
   rocm_child=
+  return "$rocm_status"
 }
 
 rocm_main() {
@@ -317,3 +321,4 @@ rocm_main() {
 
 rocm_main "$@"
 exit 1
+}

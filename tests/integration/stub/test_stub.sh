@@ -148,6 +148,13 @@ run_cases() {
   as_user "$@" "$work/short.run" --json >"$work/out" 2>/dev/null
   grep -q '^{"error":{"code":"bundle_damaged"' "$work/out" || fail "no JSON error document"
 
+  # Cut off inside of the script: no part of it may run and end well.
+  for size in 64 700 2500 9000 $(($(wc -c <"$template") - 3)); do
+    head -c "$size" "$bundle" >"$work/short.run"
+    as_user "$@" "$work/short.run" list >"$work/out" 2>"$work/err" && fail "cut to $size bytes: status 0"
+    [ ! -s "$work/out" ] || fail "cut to $size bytes: something ran"
+  done
+
   # One changed byte in the program.
   cp "$bundle" "$work/changed.run"
   printf X | dd of="$work/changed.run" bs=1 seek=41000 conv=notrunc 2>/dev/null
