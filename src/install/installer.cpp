@@ -42,11 +42,6 @@ class Installation {
     if (auto ready = prepare(); !ready) {
       return fail(std::move(ready).error());
     }
-    if (m_options.verify_members) {
-      if (auto verified = m_options.verify_members(m_report.target); !verified) {
-        return fail(std::move(verified).error());
-      }
-    }
     auto workspace = Workspace::open(m_session.places());
     if (!workspace) {
       return fail(std::move(workspace).error());
@@ -65,7 +60,7 @@ class Installation {
   }
 
  private:
-  // Preflight; nothing is changed yet.
+  // Preflight, with the bundle's digests; nothing is changed yet.
   Result<Done> prepare() {
     auto receipt = read_receipt(m_session.places().receipt());
     if (!receipt) {
@@ -80,13 +75,17 @@ class Installation {
                         .reason = "its receipt says that it is being taken back",
                         .help = "finish it first: FILE.run uninstall"});
     }
-    m_preflight = run_preflight(m_bundle, m_options, {.will_change = true, .resuming = m_report.resumed},
+    m_preflight = run_preflight(m_bundle, m_options,
+                                {.will_change = true, .resuming = m_report.resumed, .verify = m_options.verify_members},
                                 m_session.tool(), m_session.places());
     m_session.report(m_preflight);
     for (const Finding& finding : m_preflight.findings) {
       m_report.checks.push_back(finding.check);
     }
     m_report.notes = m_preflight.notes;
+    if (m_preflight.damage) {
+      return fail(*m_preflight.damage);
+    }
     if (auto refusal = m_preflight.refusal()) {
       return fail(std::move(*refusal));
     }

@@ -53,6 +53,9 @@ class Inspector {
     check_architecture();
     check_kernel();
     check_root();
+    if (!verify_bundle()) {
+      return std::move(m_result);
+    }
     check_package_manager();
     check_lock();
     check_half_done();
@@ -172,6 +175,18 @@ class Inspector {
     } else {
       add("root", CheckStatus::warn, "this user may not install packages", "install with sudo, or as root");
     }
+  }
+
+  // False when the bundle is damaged.
+  bool verify_bundle() {
+    if (!m_question.verify || m_result.target == nullptr || m_result.refusal()) {
+      return true;
+    }
+    if (auto verified = m_question.verify(m_result.target->target.id); !verified) {
+      m_result.damage = std::move(verified).error();
+      return false;
+    }
+    return true;
   }
 
   void check_package_manager() {

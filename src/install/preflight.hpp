@@ -1,6 +1,7 @@
 // Everything that can refuse an installation, found out without changing anything.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +25,7 @@ struct Preflight {
   std::string machine_target;                      // what this machine is, or empty
   std::vector<distros::DpkgPackage> packages;      // installed now
   std::vector<std::string> notes;                  // pins, hooks, settings, holds of the target
+  std::optional<Error> damage;                     // what `verify` said; then no native tool was started
   // The first refusal, naming the others in its details.
   [[nodiscard]] std::optional<Error> refusal() const;
 };
@@ -31,6 +33,9 @@ struct Preflight {
 struct PreflightQuestion {
   bool will_change = true;  // false for `check`: needing root is then no refusal
   bool resuming = false;    // half-configured packages are ours to finish
+  // Called with the target's id before the first native tool is started, unless something refuses already: a damaged
+  // bundle starts none. Empty: not asked.
+  std::function<Result<Done>(const std::string& target)> verify{};
 };
 
 [[nodiscard]] Preflight run_preflight(const bundle::BundleReader& bundle, const InstallOptions& options,

@@ -32,7 +32,8 @@ struct InstallOptions {
   std::chrono::seconds lock_wait{60};                      // for another package manager to finish
   PostInstall post_install{};                              // united with the bundle's defaults by the caller
   std::function<bool(const std::string& question)> ask{};  // empty: never asks (every answer is yes)
-  // Called once between the checks and the first use of a member, with the target's id; its error ends the run.
+  // Called once with the target's id, after the checks that need no native tool and before the first such tool is
+  // started; its error ends the run.
   std::function<Result<Done>(const std::string& target)> verify_members{};
 };
 
