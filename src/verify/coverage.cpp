@@ -54,7 +54,7 @@ void add_extents(const Manifest& manifest, std::uint64_t data_offset, const std:
          .what = file.path,
          .path = file.path,
          .sha256 = file.sha256,
-         .is_wanted = !only_target || file.path.compare(0, 6, "trust/") != 0});
+         .is_wanted = !is_trust_of_others(file.path, only_target)});
   }
   for (const bundle::ManifestTarget& target : manifest.targets) {
     for (const bundle::ManifestPackage& package : target.packages) {
@@ -72,6 +72,10 @@ void add_extents(const Manifest& manifest, std::uint64_t data_offset, const std:
 }
 
 }  // namespace
+
+bool is_trust_of_others(const std::string& path, const std::optional<std::string>& only_target) {
+  return only_target && path.starts_with("trust/") && !path.starts_with("trust/" + *only_target + "/");
+}
 
 std::vector<Stretch> cover(const Manifest& manifest, const bundle::RegeneratedImage& image,
                            const std::optional<std::string>& only_target) {

@@ -23,8 +23,11 @@ struct Stretch {
 };
 
 // Every byte from 0 to image.file_size exactly once (extents that hostile offsets let overlap: more than once),
-// ascending. With only_target, payloads of other targets and trust data are not wanted.
+// ascending. With only_target, payloads and trust data of other targets are not wanted.
 [[nodiscard]] std::vector<Stretch> cover(const bundle::Manifest& manifest, const bundle::RegeneratedImage& image,
                                          const std::optional<std::string>& only_target);
+
+// Trust data below /trust/ that is for another target than this.
+[[nodiscard]] bool is_trust_of_others(const std::string& path, const std::optional<std::string>& only_target);
 
 }  // namespace rocm_offline::verify

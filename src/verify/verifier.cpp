@@ -124,10 +124,8 @@ class Verification {
   }
 
   void count_files() {
-    const std::string below = m_options.only_target ? "repos/" + *m_options.only_target + "/" : "";
     for (const bundle::ImageFile& file : m_reader.files()) {
-      const bool is_payload = file.path.compare(0, 6, "repos/") == 0 || file.path.compare(0, 6, "trust/") == 0;
-      m_report.files_checked += !is_payload || file.path.compare(0, below.size(), below) == 0 ? 1 : 0;
+      m_report.files_checked += is_wanted(file.path) ? 1 : 0;
     }
   }
 
@@ -244,7 +242,7 @@ class Verification {
 
   [[nodiscard]] bool is_wanted(const std::string& path) const {
     if (!m_options.only_target || path.compare(0, 6, "repos/") != 0) {
-      return !m_options.only_target || path.compare(0, 6, "trust/") != 0;
+      return !is_trust_of_others(path, m_options.only_target);
     }
     const std::string below = "repos/" + *m_options.only_target + "/";
     return path.compare(0, below.size(), below) == 0;

@@ -162,6 +162,22 @@ TEST_CASE("bytes after the end of a file are damage, even zeros") {
   }
 }
 
+TEST_CASE("install reads the trust data of its target too") {
+  const Built built;
+  const std::size_t place = built.bytes.find("signed words");
+  REQUIRE(place != std::string::npos);
+  std::string changed = built.bytes;
+  changed[place] = '!';
+  built.write(changed);
+  const auto debian = check(built.path, {.only_target = "debian-13"});
+  REQUIRE(debian);
+  REQUIRE(debian->findings.size() == 1);
+  CHECK(debian->findings[0].path == "trust/debian-13/debian/trixie/InRelease");
+  const auto ubuntu = check(built.path, {.only_target = "ubuntu-24.04"});
+  REQUIRE(ubuntu);
+  CHECK(ubuntu->findings.empty());
+}
+
 TEST_CASE("install reads only the members of its target") {
   const Built built;
   const auto reader = BundleReader::open(built.path);
