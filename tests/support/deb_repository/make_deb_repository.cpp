@@ -1,10 +1,12 @@
-// test_make_deb_repository DIR [SPEC.json]: see README.md.
+// test_make_deb_repository DIR [SPEC.json...]: see README.md.
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "support/deb_repository/deb_repository.hpp"
 
@@ -23,15 +25,26 @@ std::string content_of(const char* path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2 || argc > 3) {
-    std::fputs("usage: test_make_deb_repository DIR [SPEC.json]\n", stderr);
+  if (argc < 2) {
+    std::fputs("usage: test_make_deb_repository DIR [SPEC.json...]\n", stderr);
     return 2;
   }
   try {
-    const std::string text = argc == 3 ? content_of(argv[2]) : "{}";
-    const SigningKey key(text.find("\"expired\"") != std::string::npos ? KeyKind::expired : KeyKind::valid);
-    const BuiltDebRepository built = build_deb_repository(argv[1], spec_from_json(text), &key);
-    std::ofstream(built.root / "key.asc") << key.public_key();
+    std::vector<std::string> texts;
+    for (int i = 2; i < argc; ++i) {
+      texts.push_back(content_of(argv[i]));
+    }
+    if (texts.empty()) {
+      texts.emplace_back("{}");
+    }
+    const bool expired = std::any_of(texts.begin(), texts.end(), [](const std::string& text) {
+      return text.find("\"expired\"") != std::string::npos;
+    });
+    const SigningKey key(expired ? KeyKind::expired : KeyKind::valid);
+    for (const std::string& text : texts) {
+      build_deb_repository(argv[1], spec_from_json(text), &key);
+    }
+    std::ofstream(std::filesystem::path(argv[1]) / "key.asc") << key.public_key();
     std::printf("%s\n", key.fingerprint().c_str());
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "test_make_deb_repository: %s\n", problem.what());
