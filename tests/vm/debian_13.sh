@@ -1,6 +1,6 @@
 #!/bin/sh
 # Boots Debian 13's own kernel in qemu, without a network: a bundle as CD-ROM and as a file on disk, and a sparse image of
-# 17 GiB. What the guest saw comes out of its serial line, each line with a marker of this run.
+# 15 GiB. What the guest saw comes out of its serial line, each line with a marker of this run.
 #   debian_13.sh CREATOR MAKE_SPARSE_BUNDLE SUPPORT_FOLDER
 # KEEP=1 keeps the folder with images and serial log, and prints its name.
 set -eu
@@ -13,7 +13,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$3/kernel.sh"
 
 [ "$(id -u)" -eq 0 ] || skip "needs root for debootstrap and overlay"
-for program in qemu-system-x86_64 debootstrap mkfs.ext4 bsdtar busybox xz unshare; do
+for program in qemu-system-x86_64 debootstrap mkfs.ext4 bsdtar busybox xz unshare curl; do
   command -v "$program" >/dev/null || skip "$program is not installed"
 done
 unshare --net true 2>/dev/null || skip "no namespaces here"

@@ -128,7 +128,7 @@ sparse_marks() {
     [ "$found" = "$text" ] || { echo "$path at $offset: '$found', not '$text'"; return 1; }
   done </vm/sparse.list
 }
-# Two targets' names of one extent behind 16 GiB.
+# Two targets' names of one extent behind 15 GiB.
 sparse_last() {
   cmp /mnt/repos/debian-13/pool/f-small-last_1.0_amd64.deb /mnt/repos/ubuntu-24.04/pool/f-small-last_1.0_amd64.deb &&
     umount /mnt

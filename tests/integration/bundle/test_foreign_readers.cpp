@@ -1,13 +1,8 @@
 // Programs that we did not write read what we wrote.
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <iostream>
-#include <regex>
 
-#include "iso9660.hpp"
 #include "readers_fixture.hpp"
 #include "rocm_offline/bundle/reader.hpp"
 #include "rocm_offline/core/posix.hpp"
@@ -59,12 +54,6 @@ struct Image {
     }
   }
 };
-
-// "File data lba:  0 ,      512 ,  2097151 , 5368721465 , '/repos/big.deb'" of xorriso's report_lba.
-std::regex extent_line(int number, std::uint64_t offset, std::uint64_t size) {
-  return std::regex("File data lba: *" + std::to_string(number) + " , *" + std::to_string(offset / 2048) + " , *" +
-                    std::to_string((size + 2047) / 2048) + " ,");
-}
 
 void require_same_tree(const fs::path& ours, const fs::path& theirs) {
   const ProcessOutcome outcome = run({"diff", "-r", ours.string(), theirs.string()});
@@ -242,49 +231,4 @@ TEST_CASE("apt reads the tree as a repository and would install from it") {
   const auto fetched = run({"apt-get", "-y", "-d", "install", "plain", "libstdc++-dev", "long", "odd"}, environment);
   INFO(fetched.output);
   CHECK(fetched.exit_code == 0);
-}
-
-TEST_CASE("a member over 4 GiB is one file of two extents in a row") {
-  const auto directory = TemporaryDirectory::create(Stage::bundle, fs::temp_directory_path(), "large-test").value();
-  const fs::path path = directory.path() / "large.iso";
-  constexpr std::uint64_t size = (std::uint64_t{5} << 30U) + 12345;
-  constexpr std::uint64_t offset = std::uint64_t{1} << 20U;
-  constexpr std::uint64_t seam = 0xFFFFF800;
-  auto tree = bundle::Iso9660Tree::build({{.path = "repos/big.deb", .offset = offset, .size = size},
-                                          {.path = "repos/small.txt", .offset = 524288, .size = 6}});
-  REQUIRE(tree);
-  {
-    const FileDescriptor fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-    REQUIRE(fd.valid());
-    // Sparse: 5 GiB of name, some KiB on disk.
-    const std::uint64_t whole = (offset + size + 4095) / 4096 * 4096;
-    if (::ftruncate(fd.get(), static_cast<off_t>(whole)) != 0) {
-      std::cerr << "skipped: the file system holds no file of 5 GiB\n";
-      return;
-    }
-    REQUIRE(write_at(Stage::bundle, fd.get(), 32768, tree->render(whole, 1764500000), path));
-    REQUIRE(write_at(Stage::bundle, fd.get(), 524288, "small\n", path));
-  }
-  const std::string number = std::to_string(size);
-  if (have("bsdtar")) {
-    const auto listing = run({"bsdtar", "-tvqf", path.string(), "repos/big.deb"});
-    INFO(listing.output);
-    CHECK(listing.output.find(number) != std::string::npos);
-    CHECK(listing.output.find(" link to ") == std::string::npos);
-  }
-  if (have("7zz")) {
-    const auto listing = run({"7zz", "l", "-slt", path.string(), "repos/big.deb"});
-    INFO(listing.output);
-    CHECK(listing.output.find("Size = " + number) != std::string::npos);
-  }
-  if (have("xorriso")) {
-    // The second extent begins where the first ends: one run of bytes. (-extract_cut at the seam was seen to be right
-    // too, but it reads all 4 GiB before it.)
-    const auto outcome = run({"xorriso", "-indev", path.string(), "-lsl", "/repos", "--", "-find", "/repos/big.deb",
-                              "-exec", "report_lba", "--"});
-    INFO(outcome.output);
-    CHECK(outcome.output.find(number) != std::string::npos);
-    CHECK(std::regex_search(outcome.output, extent_line(0, offset, seam)));
-    CHECK(std::regex_search(outcome.output, extent_line(1, offset + seam, size - seam)));
-  }
 }

@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::size_t small_size = 5000;
 
-PackageRecord record(const std::string& name, std::uint64_t size) {
-  PackageRecord package = record_of({.id = {name, "1.0", "amd64"}, .payload = name});
+PackageRecord record(const std::string& name, std::uint64_t size, const std::string& filename = "") {
+  PackageRecord package = record_of({.id = {name, "1.0", "amd64"}, .payload = name, .filename = filename});
   package.size = size;
   package.stanza = "Package: " + name + "\nVersion: 1.0\nArchitecture: amd64\nFilename: " + package.filename +
                    "\nSize: " + std::to_string(size) + "\nSHA256: " + package.sha256.hex() +
@@ -29,10 +29,13 @@ PackageRecord record(const std::string& name, std::uint64_t size) {
 // Names in the order in which their payloads lie.
 std::vector<PackageRecord> records() {
   return {record("a-small-first", small_size),
+          record("aa-name-of-160", small_size, "pool/" + std::string(156, 'n') + ".deb"),
+          record("ab-long-name", small_size, "pool/" + std::string(220, 'l') + "_1%3a2.0+dfsg~rc1-1_amd64.deb"),
+          record("ac-odd-name", small_size, "pool/libstdc++-dev_1%3a2.0+dfsg~rc1-1_amd64.deb"),
           record("b-half", std::uint64_t{3} << 30U),
           record("c-edge", largest_extent),
           record("d-over", largest_extent + 1),
-          record("e-large", (std::uint64_t{5} << 30U) + 12345),
+          record("e-large", (std::uint64_t{1} << 32U) + (std::uint64_t{64} << 20U) + 12345),
           record("f-small-last", small_size)};
 }
 
@@ -48,7 +51,7 @@ bundle::TargetContent target(const std::string& id, const std::string& version, 
 
 // A text of 16 bytes that names the place, so that bytes of another place do not pass for these.
 std::string text_for(const std::string& name, std::uint64_t offset) {
-  std::string text = name.substr(0, 1) + std::to_string(offset);
+  std::string text = name.substr(0, 2) + std::to_string(offset);
   text.resize(16, '.');
   return text;
 }
@@ -127,7 +130,7 @@ const SparseMember& SparseBundle::member(const std::string& name) const {
 Result<SparseBundle> write_sparse_bundle(const std::filesystem::path& image) {
   const std::vector<PackageRecord> all = records();
   bundle::BundleRequest request;
-  request.targets = {target("debian", "13", all), target("ubuntu", "24.04", {all[4], all[5]})};
+  request.targets = {target("debian", "13", all), target("ubuntu", "24.04", {all.end() - 2, all.end()})};
   request.stub_template = tiny_stub();
   request.runner = "#!/bin/sh\nexit 0\n";
   request.source_date = 1764500000;

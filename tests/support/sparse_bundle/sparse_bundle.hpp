@@ -1,4 +1,4 @@
-// A bundle of 17 GiB that takes a few hundred kB of disk: real layout and real directory records, payloads that are
+// A bundle of 15 GiB that takes a few hundred kB of disk: real layout and real directory records, payloads that are
 // holes but for some marks. For the limits of 2 and 4 GiB in readers of ISO 9660 images.
 #pragma once
 
@@ -34,9 +34,10 @@ struct SparseBundle {
 // The largest number of bytes that one directory record can describe in whole sectors.
 inline constexpr std::uint64_t largest_extent = 0xFFFFF800;
 
-// Writes the image. `a-small-first` and `f-small-last` (behind everything else) are all marks; `b-half` (3 GiB) and
-// `c-edge` (one full extent) need one record, `d-over` (one byte more) and `e-large` (5 GiB) two. debian-13 has all,
-// ubuntu-24.04 shares `e-large` and `f-small-last`. no_space or internal where the file system cannot hold such a file.
+// Writes the image. `a-small-first`, three more with hard names and `f-small-last` (behind everything else) are all
+// marks; `b-half` (3 GiB) and `c-edge` (one full extent) need one record, `d-over` (one byte more) and `e-large` (4.06
+// GiB) two. debian-13 has all, ubuntu-24.04 shares `e-large` and `f-small-last`. no_space or internal where the file
+// system cannot hold such a file.
 [[nodiscard]] Result<SparseBundle> write_sparse_bundle(const std::filesystem::path& image);
 
 // A file with the content of one member alone, sparse too.
