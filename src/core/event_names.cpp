@@ -11,11 +11,18 @@ const std::vector<EventName>& event_names() {
       // plan
       {"plan.selection.planned", info, "the choices became a plan", "target,release,usecases"},
       {"plan.mirror.from_host", info, "a repository is read from the address that this host uses", "repository,url"},
+      {"plan.key.exposed", warning, "others can read the private signing key", "path"},
+      {"plan.lock.written", info, "the whole resolution was written to a lock file", "path"},
+      {"plan.lock.moved_on", warning, "a repository is of another state than the lock's; the packages are the same",
+       "repository,date,locked_date"},
       {"plan.fact.uncertain", warning, "a fact of the catalogue is not certain", ""},
       // repos
       {"repos.release.verified", info, "a signed Release was verified",
        "repository,url,suite,codename,date,valid_until,release_sha256,signed_by"},
-      {"repos.release.reread", warning, "an index did not fit its Release, which is read again", "repository,url,reason"},
+      {"repos.release.reread", warning, "an index did not fit its Release, which is read again",
+       "repository,url,reason"},
+      {"repos.mirror.refused", warning, "what a mirror served is refused, the next of its list is tried",
+       "repository,url,next_url,code,reason"},
       {"repos.release.missing", warning, "an optional repository is not there", "repository,url"},
       {"repos.repository.warned", warning, "a repository was taken with a reservation", ""},
       {"repos.check.allowed", warning, "a check failed and was allowed by the user", "repository,check,reason"},
@@ -73,6 +80,9 @@ const std::vector<EventName>& event_names() {
       // verify
       {"verify.bundle.checked", info, "a bundle was compared with its manifest", "bundle_id,bytes,files,findings"},
       {"verify.bundle.damaged", error, "a byte of a bundle is not what was written", "what,path,offset"},
+      {"verify.chain.checked", info, "every package is linked to upstream's signatures", "packages,program"},
+      {"verify.chain.warned", warning, "the chain holds, with a reservation about dates or keys", ""},
+      {"verify.signature.checked", info, "the manifest is signed by the key that was asked for", "key"},
       // logs
       {"logs.run.started", info, "first record of a run", "version,request,bundle_id,host,user"},
       {"logs.run.finished", info, "last record of a run", "exit_status"},
