@@ -23,8 +23,8 @@ done
 
 apt_build="g++ cmake ninja-build pkg-config libsolv-dev libsolvext-dev libarchive-dev libcurl4-openssl-dev
   libspdlog-dev libfmt-dev libcli11-dev nlohmann-json3-dev libgpgmepp-dev libgpgme-dev libssl-dev libexpected-dev libvalijson-dev
-  libtomlplusplus-dev gnupg ca-certificates"
-apt_tests="catch2 nginx-light gnupg gpgv debootstrap xorriso genisoimage libarchive-tools 7zip fuseiso fuse3
+  libtomlplusplus-dev liblzma-dev libzstd-dev liblz4-dev libbz2-dev zlib1g-dev gnupg ca-certificates"
+apt_tests="catch2 nginx-light gnupg gpgv sqv debootstrap xorriso genisoimage libarchive-tools 7zip fuseiso fuse3
   busybox-static qemu-system-x86 shellcheck dash mksh xz-utils zstd lz4 bzip2 curl openssl iproute2 util-linux tmux"
 apt_bench="makeself dpkg-dev xfsprogs nginx-light debootstrap curl gnupg openssl util-linux"
 

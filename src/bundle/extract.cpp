@@ -70,6 +70,14 @@ Result<Done> extract_tree(const BundleReader& reader, const fs::path& wanted) {
   if (auto done = require_empty(directory); !done) {
     return done;
   }
+  if (!reader.signature_fits()) {
+    return fail({.code = ErrorCode::bundle_damaged,
+                 .stage = Stage::bundle,
+                 .message = "the bundle is damaged: " + reader.path().string(),
+                 .reason = "the manifest's signature does not fit the manifest",
+                 .details = {{"path", reader.path().string()}},
+                 .help = "copy the file again, and compare it with the .sha256 file that was made with it"});
+  }
   std::set<fs::path> folders = {directory};
   for (const ImageFile& file : reader.files()) {
     const fs::path path = directory / file.path;

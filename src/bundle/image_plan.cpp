@@ -12,6 +12,10 @@ Result<ImagePlan> plan_image(const Manifest& manifest, const ImagePlanInput& siz
       {.path = "rocm-offline-install", .size = manifest.runner_size, .executable = true},
       {.path = "manifest.json", .size = sizes.manifest_size},
   };
+  const std::uint64_t signature_size = manifest.signing_key ? site_signature_size : 0;
+  if (manifest.signing_key) {
+    files.push_back({.path = std::string(signature_path), .size = signature_size});
+  }
   const std::size_t first_in_data_area = files.size();
   for (const ManifestFile& file : manifest.files) {
     files.push_back({.path = file.path, .offset = file.offset, .size = file.size});
@@ -35,11 +39,15 @@ Result<ImagePlan> plan_image(const Manifest& manifest, const ImagePlanInput& siz
   plan.install_script_offset = align_up(plan.tree.end_offset(), alignment);
   plan.runner_offset = align_up(plan.install_script_offset + sizes.stub_script_size, alignment);
   plan.manifest_offset = align_up(plan.runner_offset + manifest.runner_size, alignment);
-  plan.data_offset = align_up(plan.manifest_offset + sizes.manifest_size, alignment);
+  plan.signature_offset = align_up(plan.manifest_offset + sizes.manifest_size, alignment);
+  plan.data_offset = align_up(plan.signature_offset + signature_size, alignment);
   plan.file_size = plan.data_offset + data_size;
   plan.tree.place(0, plan.install_script_offset);
   plan.tree.place(1, plan.runner_offset);
   plan.tree.place(2, plan.manifest_offset);
+  if (manifest.signing_key) {
+    plan.tree.place(3, plan.signature_offset);
+  }
   for (std::size_t i = 0; i < data_offsets.size(); ++i) {
     plan.tree.place(first_in_data_area + i, plan.data_offset + data_offsets[i]);
   }

@@ -18,6 +18,7 @@ struct ImagePlan {
   std::uint64_t install_script_offset = 0;
   std::uint64_t runner_offset = 0;
   std::uint64_t manifest_offset = 0;
+  std::uint64_t signature_offset = 0;  // of the signature, or of the data area where there is none
   std::uint64_t data_offset = 0;
   std::uint64_t file_size = 0;
 };

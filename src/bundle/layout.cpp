@@ -125,6 +125,9 @@ class LayoutBuilder {
     m_manifest.runner_sha256 = sha256_of(m_request.runner);
     m_manifest.stub_sha256 = sha256_of(m_request.stub_template);
     m_manifest.post_install = m_request.targets.front().plan.post_install;
+    if (m_request.signing_key != nullptr) {
+      m_manifest.signing_key = m_request.signing_key->public_key();
+    }
     return Done{};
   }
 
@@ -274,7 +277,9 @@ class LayoutBuilder {
     BundleLayout layout;
     layout.manifest_json = manifest_to_json(m_manifest);
     layout.bundle_id = bundle_id_of(layout.manifest_json);
-    auto image = regenerate(m_manifest, layout.manifest_json, m_request.stub_template);
+    const std::string signature =
+        m_request.signing_key == nullptr ? "" : m_request.signing_key->sign(layout.manifest_json);
+    auto image = regenerate(m_manifest, layout.manifest_json, signature, m_request.stub_template);
     if (!image) {
       return fail(std::move(image).error());
     }
@@ -304,10 +309,11 @@ class LayoutBuilder {
     return layout;
   }
 
-  // Before the manifest, which is the last part that regenerate() gives.
+  // Before the manifest, the fourth part that regenerate() gives.
   void add_runner(BundleLayout& layout) const {
-    const std::uint64_t offset = layout.fixed_parts.back().offset - align_up(m_request.runner.size(), alignment);
-    layout.fixed_parts.insert(layout.fixed_parts.end() - 1, {offset, std::string(m_request.runner)});
+    const auto manifest = layout.fixed_parts.begin() + 3;
+    const std::uint64_t offset = manifest->offset - align_up(m_request.runner.size(), alignment);
+    layout.fixed_parts.insert(manifest, {offset, std::string(m_request.runner)});
   }
 
   const BundleRequest& m_request;
@@ -328,7 +334,11 @@ Result<BundleLayout> compute_layout(const BundleRequest& request) {
 }
 
 Result<RegeneratedImage> regenerate(const Manifest& manifest, std::string_view manifest_json,
-                                    std::string_view stub_template) {
+                                    std::string_view signature, std::string_view stub_template) {
+  if (signature.size() != (manifest.signing_key ? site_signature_size : 0)) {
+    return fail(invalid(ErrorCode::bundle_damaged, "the manifest's signature cannot be right",
+                        "it has " + counted(signature.size(), "byte"), "copy the file again"));
+  }
   const auto plan = plan_image(manifest, {manifest_json.size(), stub_template.size()});
   if (!plan) {
     return fail(plan.error());
@@ -352,6 +362,9 @@ Result<RegeneratedImage> regenerate(const Manifest& manifest, std::string_view m
   image.fixed_parts.push_back({stub_size, plan->tree.render(plan->file_size, manifest.source_date)});
   image.fixed_parts.push_back({plan->install_script_offset, std::move(*script)});
   image.fixed_parts.push_back({plan->manifest_offset, std::string(manifest_json)});
+  if (manifest.signing_key) {
+    image.fixed_parts.push_back({plan->signature_offset, std::string(signature)});
+  }
   return image;
 }
 

@@ -294,6 +294,18 @@ void read_manifest_target(const ObjectReader& object, ManifestTarget& target) {
   read_totals(object.object("totals"), target.totals);
 }
 
+// Absent in what older versions wrote.
+void read_signing_key(const ObjectReader& object, std::optional<SitePublicKey>& into) {
+  std::optional<std::string> hex;
+  object.optional_text("signing_key", hex);
+  if (hex) {
+    into = SitePublicKey::from_hex(*hex);
+    if (!into) {
+      object.refuse("signing_key", "64 lower-case hex digits, or null");
+    }
+  }
+}
+
 Manifest read_manifest(const json& document, std::string& misfit) {
   Manifest manifest;
   const ObjectReader object(document, "", misfit);
@@ -321,6 +333,7 @@ Manifest read_manifest(const json& document, std::string& misfit) {
   post.optional_text("gpu_access", manifest.post_install.gpu_access);
   post.flag("blacklist_driver", manifest.post_install.blacklist_driver);
   post.flag("start_driver", manifest.post_install.start_driver);
+  read_signing_key(object, manifest.signing_key);
   return manifest;
 }
 
@@ -331,7 +344,7 @@ std::string find_inconsistency(const Manifest& manifest) {
       return "target " + target.target.id + " is there twice";
     }
   }
-  std::set<std::string_view> paths = {"install.sh", "rocm-offline-install", "manifest.json"};
+  std::set<std::string_view> paths = {"install.sh", "rocm-offline-install", "manifest.json", signature_path};
   for (const ManifestFile& file : manifest.files) {
     if (!paths.insert(file.path).second) {
       return "path " + file.path + " is there twice";
@@ -359,7 +372,8 @@ std::string manifest_to_json(const Manifest& manifest) {
                  {"files", json::array()},
                  {"runner", {{"size", manifest.runner_size}, {"sha256", manifest.runner_sha256.hex()}}},
                  {"stub", {{"sha256", manifest.stub_sha256.hex()}}},
-                 {"post_install", to_json(manifest.post_install)}};
+                 {"post_install", to_json(manifest.post_install)},
+                 {"signing_key", manifest.signing_key ? json(manifest.signing_key->hex()) : json(nullptr)}};
   for (const ManifestTarget& target : manifest.targets) {
     object["targets"].push_back(target_to_json(target));
   }

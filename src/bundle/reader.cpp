@@ -100,6 +100,8 @@ struct BundleReader::Impl {
   std::uint64_t data_offset = 0;
   Manifest manifest{};
   std::string manifest_json{};
+  std::string signature{};
+  std::uint64_t signature_offset = 0;
   std::string bundle_id{};
   struct Entry {
     std::uint64_t offset = 0;
@@ -110,6 +112,7 @@ struct BundleReader::Impl {
 
   Result<Done> read_stub();
   Result<Done> read_manifest();
+  Result<Done> read_signature();
   Result<Done> list_entries();
   Result<Done> stream(int fd, std::uint64_t offset, const ImageFile& wanted,
                       const std::function<Result<Done>(std::string_view)>& on_piece) const;
@@ -171,7 +174,6 @@ Result<Done> BundleReader::Impl::read_manifest() {
     if (auto done = pread_exactly(file.fd.get(), constants.manifest_offset, manifest_json, path); !done) {
       return done;
     }
-    data_offset = align_up(constants.manifest_offset + constants.manifest_size, alignment);
   }
   const Sha256Digest digest = sha256_of(manifest_json);
   if (digest != constants.manifest_sha256) {
@@ -189,11 +191,35 @@ Result<Done> BundleReader::Impl::read_manifest() {
   return Done{};
 }
 
+Result<Done> BundleReader::Impl::read_signature() {
+  signature.resize(manifest.signing_key ? site_signature_size : 0);
+  if (is_tree) {
+    if (manifest.signing_key) {
+      auto bytes = read_file(Stage::bundle, path / signature_path, site_signature_size);
+      if (!bytes || bytes->size() != site_signature_size) {
+        return fail(damaged("the bundle's tree is incomplete",
+                            std::string(signature_path) + (bytes ? " is cut short" : " cannot be read"), path));
+      }
+      signature = std::move(*bytes);
+    }
+    return Done{};
+  }
+  signature_offset = align_up(constants.manifest_offset + constants.manifest_size, alignment);
+  data_offset = align_up(signature_offset + signature.size(), alignment);
+  if (data_offset > align_up(constants.file_size, alignment)) {
+    return fail(damaged("the bundle is damaged: " + path.string(), "its manifest would end outside of the file", path));
+  }
+  return pread_exactly(file.fd.get(), signature_offset, signature, path);
+}
+
 Result<Done> BundleReader::Impl::list_entries() {
   const std::string_view script = stub_script(system_area);
   entries["install.sh"] = {0, script.size(), sha256_of(script)};
   entries["rocm-offline-install"] = {constants.runner_offset, manifest.runner_size, manifest.runner_sha256};
   entries["manifest.json"] = {constants.manifest_offset, manifest_json.size(), constants.manifest_sha256};
+  if (manifest.signing_key) {
+    entries[std::string(signature_path)] = {signature_offset, signature.size(), sha256_of(signature)};
+  }
   for (const ManifestFile& entry : manifest.files) {
     entries[entry.path] = {data_offset + entry.offset, entry.size, entry.sha256};
   }
@@ -249,7 +275,7 @@ Result<BundleReader> BundleReader::open(const fs::path& path) {
   impl->path = path;
   std::error_code ignored;
   impl->is_tree = fs::is_directory(path, ignored);
-  for (const auto step : {&Impl::read_stub, &Impl::read_manifest, &Impl::list_entries}) {
+  for (const auto step : {&Impl::read_stub, &Impl::read_manifest, &Impl::read_signature, &Impl::list_entries}) {
     if (auto done = (impl.get()->*step)(); !done) {
       return fail(std::move(done).error());
     }
@@ -263,6 +289,15 @@ const Manifest& BundleReader::manifest() const {
 
 const std::string& BundleReader::manifest_json() const {
   return m_impl->manifest_json;
+}
+
+const std::string& BundleReader::signature() const {
+  return m_impl->signature;
+}
+
+bool BundleReader::signature_fits() const {
+  const auto& key = m_impl->manifest.signing_key;
+  return !key || site_signature_fits(*key, m_impl->manifest_json, m_impl->signature);
 }
 
 const std::string& BundleReader::bundle_id() const {

@@ -13,10 +13,12 @@ using bundle::Manifest;
 
 void add_fixed_parts(const bundle::RegeneratedImage& image, std::vector<Stretch>& stretches) {
   // In the order that regenerate() gives them.
-  static constexpr std::array<std::pair<const char*, const char*>, 4> names = {{{"the stub", ""},
-                                                                                {"the directory records", ""},
-                                                                                {"install.sh", "install.sh"},
-                                                                                {"the manifest", "manifest.json"}}};
+  static constexpr std::array<std::pair<const char*, const char*>, 5> names = {
+      {{"the stub", ""},
+       {"the directory records", ""},
+       {"install.sh", "install.sh"},
+       {"the manifest", "manifest.json"},
+       {"the manifest's signature", "manifest.json.sig"}}};
   for (std::size_t i = 0; i < image.fixed_parts.size(); ++i) {
     const bundle::FixedPart& part = image.fixed_parts[i];
     const auto& [what, path] = names.at(std::min(i, names.size() - 1));
@@ -25,10 +27,10 @@ void add_fixed_parts(const bundle::RegeneratedImage& image, std::vector<Stretch>
   }
 }
 
-// The runner lies before the manifest, which comes last of the fixed parts.
+// The runner lies before the manifest, the fourth of the fixed parts.
 void add_runner(const Manifest& manifest, const bundle::RegeneratedImage& image, std::vector<Stretch>& stretches) {
   const std::uint64_t blocks = (manifest.runner_size + bundle::alignment - 1) / bundle::alignment;
-  stretches.push_back({.offset = image.fixed_parts.back().offset - blocks * bundle::alignment,
+  stretches.push_back({.offset = image.fixed_parts.at(3).offset - blocks * bundle::alignment,
                        .size = manifest.runner_size,
                        .what = "the installer program",
                        .path = "rocm-offline-install",

@@ -38,6 +38,7 @@ class Verification {
 
   Result<VerifyReport> run() {
     m_report.bundle_id = m_reader.bundle_id();
+    check_signature();
     const auto done = m_reader.is_tree() ? check_tree() : check_file();
     if (!done) {
       return fail(done.error());
@@ -73,11 +74,24 @@ class Verification {
     m_events.progress({.stage = Stage::verify, .activity = "verifying the bundle", .done = done, .total = m_total});
   }
 
+  // The one part that cannot be regenerated: it has to fit the key that the manifest names.
+  void check_signature() {
+    if (!m_reader.signature_fits()) {
+      find("the manifest's signature: does not fit the manifest", std::string(bundle::signature_path),
+           signature_offset());
+    }
+  }
+
+  // 0 for trees.
+  [[nodiscard]] std::uint64_t signature_offset() const {
+    return m_reader.is_tree() ? 0 : m_reader.data_offset() - bundle::alignment;
+  }
+
   // The template of the stub, from the file's start or from its copy, whichever the manifest vouches for.
   Result<bundle::RegeneratedImage> regenerate_image() {
     const bundle::Manifest& manifest = m_reader.manifest();
     const std::string own = bundle::template_of_stub(m_reader.system_area()).value_or("");
-    auto image = bundle::regenerate(manifest, m_reader.manifest_json(), own);
+    auto image = bundle::regenerate(manifest, m_reader.manifest_json(), m_reader.signature(), own);
     if (!image || sha256_of(own) == manifest.stub_sha256) {
       return image;
     }
@@ -88,7 +102,7 @@ class Verification {
       const std::string other =
           m_reader.read_raw(offset, copy) ? bundle::template_of_stub(copy).value_or("") : std::string();
       if (sha256_of(other) == manifest.stub_sha256) {
-        return bundle::regenerate(manifest, m_reader.manifest_json(), other);
+        return bundle::regenerate(manifest, m_reader.manifest_json(), m_reader.signature(), other);
       }
     }
     find("the stub is not the one that the manifest names", m_reader.is_tree() ? "install.sh" : "", 0);

@@ -63,9 +63,15 @@ bundle::TargetContent content_of(const FakeTarget& target) {
   evidence.url = "http://deb.debian.org/debian";
   evidence.suite = "trixie";
   evidence.codename = "trixie";
-  evidence.date = 1764400000;
+  evidence.date = target.date;
+  evidence.allowed = target.allowed;
   evidence.valid_until = 1765000000;
   evidence.release_sha256 = sha256_of("InRelease").hex();
+  for (const char* name : {"debian/trixie/Release", "debian/trixie/InRelease"}) {
+    if (const auto file = target.trust.find(name); file != target.trust.end()) {
+      evidence.release_sha256 = sha256_of(file->second).hex();
+    }
+  }
   evidence.signed_by = {"0123456789ABCDEF0123456789ABCDEF01234567"};
   content.repositories.push_back(evidence);
   return content;
@@ -130,6 +136,7 @@ Result<bundle::BundleLayout> lay_out(const FakeBundle& content, const std::files
   request.stub_template = content.stub_template.empty() ? tiny_stub() : std::string_view(content.stub_template);
   request.runner = content.runner;
   request.source_date = content.source_date;
+  request.signing_key = content.signing_key;
   for (const FakeTarget& target : content.targets) {
     request.targets.push_back(content_of(target));
     auto trust = write_trust(target, scratch);

@@ -52,7 +52,10 @@ struct FakeTarget {
   std::vector<PackageRequest> requests{};  // empty: every package whose reason is `requested`
   std::vector<FakePackage> packages{};
   std::vector<Keyring> keyrings = {{.name = "test.asc", .data = "a key\n"}};
-  std::map<std::string, std::string> trust{};  // path below trust/<id>/ -> content
+  // Path below trust/<id>/ -> content. The evidence names debian/trixie/InRelease, or Release, where there is one.
+  std::map<std::string, std::string> trust{};
+  UnixTime date = 1764400000;          // of the Release, in the evidence
+  std::vector<std::string> allowed{};  // what an --allow-* let pass, in the evidence
   PostInstall post_install{};
 };
 
@@ -61,6 +64,7 @@ struct FakeBundle {
   std::string stub_template{};  // empty: tiny_stub()
   std::string runner = "#!/bin/sh\nexit 0\n";
   UnixTime source_date = 1764500000;
+  const SiteSigningKey* signing_key = nullptr;
 };
 
 // A script of a few lines with the constants of the contract; prints where it finds the runner.

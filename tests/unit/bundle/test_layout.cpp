@@ -102,7 +102,7 @@ TEST_CASE("the same fixed parts come out of the manifest again") {
   const auto own_template = bundle::template_of_stub(layout->fixed_parts[0].bytes);
   REQUIRE(own_template);
   CHECK(*own_template == test::tiny_stub());
-  const auto image = bundle::regenerate(layout->manifest, layout->manifest_json, *own_template);
+  const auto image = bundle::regenerate(layout->manifest, layout->manifest_json, "", *own_template);
   REQUIRE(image);
   CHECK(image->file_size == layout->file_size);
   for (const bundle::FixedPart& part : image->fixed_parts) {

@@ -25,6 +25,7 @@ bundle::Manifest full_manifest() {
   manifest.targets[0].target.kernels = {"6.12.0-1-amd64"};
   manifest.targets[0].target.treated_as_from = "mint-22";
   manifest.targets[0].packages[0].installed_size.reset();
+  manifest.signing_key = SitePublicKey::from_hex(std::string(64, 'a'));
   return manifest;
 }
 
@@ -35,6 +36,21 @@ ErrorCode refusal(const json& document) {
 }
 
 }  // namespace
+
+TEST_CASE("the signing key is 64 hex digits, null, or absent as in older manifests") {
+  json document = json::parse(bundle::manifest_to_json(full_manifest()));
+  document["signing_key"] = nullptr;
+  CHECK_FALSE(bundle::manifest_from_json(document.dump()).value().signing_key);
+  document.erase("signing_key");
+  CHECK_FALSE(bundle::manifest_from_json(document.dump()).value().signing_key);
+  for (const json& wrong : {json("abc"), json(std::string(64, 'A')), json(7)}) {
+    document["signing_key"] = wrong;
+    CHECK(refusal(document) == ErrorCode::bundle_damaged);
+  }
+  document["signing_key"] = nullptr;
+  document["files"][0]["path"] = "manifest.json.sig";
+  CHECK(refusal(document) == ErrorCode::bundle_damaged);
+}
 
 TEST_CASE("a manifest survives writing and reading") {
   const bundle::Manifest manifest = full_manifest();

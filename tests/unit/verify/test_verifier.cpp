@@ -6,6 +6,7 @@
 
 #include "rocm_offline/bundle/reader.hpp"
 #include "rocm_offline/core/posix.hpp"
+#include "rocm_offline/verify/site_signature.hpp"
 #include "rocm_offline/verify/verifier.hpp"
 #include "support/bundle_builder/bundle_builder.hpp"
 
@@ -29,14 +30,26 @@ test::FakeBundle two_targets() {
   return content;
 }
 
+// A key made on the spot; openssl(1) is there wherever the tests are.
+SiteSigningKey make_key(const fs::path& folder) {
+  const fs::path path = folder / "key.pem";
+  PosixProcessRunner processes;
+  const auto outcome = processes.run({.argv = {"openssl", "genpkey", "-algorithm", "ed25519", "-out", path.string()}});
+  REQUIRE(outcome);
+  REQUIRE(outcome->exit_code == 0);
+  return SiteSigningKey::read(Stage::verify, path).value();
+}
+
 struct Built {
   TemporaryDirectory directory =
       TemporaryDirectory::create(Stage::verify, fs::temp_directory_path(), "verify-test").value();
   fs::path path = directory.path() / "a.run";
   std::string bytes{};
 
-  Built() {
-    const auto finished = test::build_bundle(two_targets(), path, directory.path());
+  explicit Built(const SiteSigningKey* key = nullptr) {
+    test::FakeBundle content = two_targets();
+    content.signing_key = key;
+    const auto finished = test::build_bundle(content, path, directory.path());
     REQUIRE(finished);
     bytes = read_file(Stage::verify, path, std::uint64_t{1} << 30U).value();
   }
@@ -110,6 +123,60 @@ TEST_CASE("one changed byte is found wherever it is") {
   for (const std::size_t place : places) {
     require_found(built, place);
   }
+}
+
+TEST_CASE("a signed bundle is covered to the last bit of its signature") {
+  const auto folder = TemporaryDirectory::create(Stage::verify, fs::temp_directory_path(), "verify-key").value();
+  const SiteSigningKey key = make_key(folder.path());
+  const SiteSigningKey other = make_key(folder.path());
+  const Built built(&key);
+  const auto report = check(built.path);
+  REQUIRE(report);
+  CHECK(report->findings.empty());
+  CHECK(report->bytes_checked == built.bytes.size());
+  CHECK(report->files_checked == 16);
+  std::size_t at = 0;
+  {
+    const auto reader = BundleReader::open(built.path).value();
+    at = built.bytes.find(reader.signature());
+    REQUIRE(at == reader.data_offset() - bundle::alignment);
+    CHECK(reader.manifest().signing_key == key.public_key());
+    CHECK(reader.bundle_id() == bundle::bundle_id_of(reader.manifest_json()));
+    CHECK(verify::check_site_signature(reader, key.public_key()));
+    CHECK(verify::check_site_signature(reader, other.public_key()).error().code == ErrorCode::key_unknown);
+  }
+  for (const std::size_t offset : {0, 1, 31, 32, 63, 64, 4095}) {
+    require_found(built, at + offset);
+  }
+  std::string changed = built.bytes;
+  changed[at + 63] = static_cast<char>(changed[at + 63] ^ 0x01);
+  built.write(changed);
+  const auto reader = BundleReader::open(built.path).value();
+  CHECK(verify::check_site_signature(reader, key.public_key()).error().code == ErrorCode::signature_invalid);
+  const Built unsigned_one;
+  CHECK(verify::check_site_signature(BundleReader::open(unsigned_one.path).value(), key.public_key()).error().code ==
+        ErrorCode::signature_invalid);
+}
+
+TEST_CASE("a tree without its signature is damaged") {
+  const auto folder = TemporaryDirectory::create(Stage::verify, fs::temp_directory_path(), "verify-key").value();
+  const SiteSigningKey key = make_key(folder.path());
+  const Built built(&key);
+  const fs::path tree = folder.path() / "tree";
+  REQUIRE(bundle::extract_tree(BundleReader::open(built.path).value(), tree));
+  const auto report = check(tree);
+  REQUIRE(report);
+  CHECK(report->findings.empty());
+  const fs::path signature = tree / "manifest.json.sig";
+  REQUIRE(fs::file_size(signature) == site_signature_size);
+  std::ofstream(signature, std::ios::binary | std::ios::trunc) << std::string(site_signature_size, 'x');
+  const auto wrong = check(tree);
+  REQUIRE(wrong);
+  CHECK_FALSE(wrong->findings.empty());
+  fs::resize_file(signature, 10);
+  CHECK(check(tree).error().code == ErrorCode::bundle_damaged);
+  fs::remove(signature);
+  CHECK(check(tree).error().code == ErrorCode::bundle_damaged);
 }
 
 TEST_CASE("each constant of the stub is compared") {

@@ -2,7 +2,8 @@
 //
 // From byte 0: stub (32 KiB, padded with NULs) | ISO 9660 descriptors (ECMA-119), path tables, directory records with
 // Rock Ridge (IEEE P1282: PX 44 bytes with a serial of its own for every record, NM, TF; names <= 160 bytes) |
-// runner | manifest | data area: files, then package payloads. Every extent is 4096-aligned and zero-padded.
+// runner | manifest | its signature, if any | data area: files, then package payloads. Every extent is 4096-aligned and
+// zero-padded.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +21,7 @@ namespace rocm_offline::bundle {
 
 inline constexpr std::uint64_t alignment = 4096;
 inline constexpr std::uint64_t stub_size = 32768;
+inline constexpr std::string_view signature_path = "manifest.json.sig";
 
 // A file whose bytes are already here, to be copied into the image (trust data, from the verified cache).
 struct LocalFile {
@@ -38,9 +40,10 @@ struct TargetContent {
 
 struct BundleRequest {
   std::vector<TargetContent> targets{};
-  std::string_view stub_template;  // packaging/stub.sh, with its fixed-width placeholders
-  std::string_view runner;         // the static ELF
-  UnixTime source_date = 0;        // SOURCE_DATE_EPOCH, else the newest metadata date
+  std::string_view stub_template;               // packaging/stub.sh, with its fixed-width placeholders
+  std::string_view runner;                      // the static ELF
+  UnixTime source_date = 0;                     // SOURCE_DATE_EPOCH, else the newest metadata date
+  const SiteSigningKey* signing_key = nullptr;  // signs the manifest
 };
 
 // A run of bytes that is a function of the request.
@@ -71,14 +74,15 @@ struct BundleLayout {
 // Refuses (usage/metadata_invalid) what cannot be laid out: a target twice, a stub over 32 KiB, a missing size.
 [[nodiscard]] Result<BundleLayout> compute_layout(const BundleRequest& request);
 
-// All bytes that are no payload, from a manifest and the two files it cannot contain; for verify.
+// All bytes that are no payload, from a manifest and the three files it cannot contain; for verify. `signature` is
+// empty exactly when the manifest names no signing key (bundle_damaged).
 struct RegeneratedImage {
   std::uint64_t file_size = 0;
   std::uint64_t data_offset = 0;
-  std::vector<FixedPart> fixed_parts{};  // stub, descriptors, path tables, records, manifest
+  std::vector<FixedPart> fixed_parts{};  // stub, records, install.sh, manifest, and the signature where there is one
 };
 [[nodiscard]] Result<RegeneratedImage> regenerate(const Manifest& manifest, std::string_view manifest_json,
-                                                  std::string_view stub_template);
+                                                  std::string_view signature, std::string_view stub_template);
 
 // The template of a filled stub (the file's first 32 KiB, or /install.sh): its constants are zeros again. nullopt when
 // it has them not. Believed only when its digest is the manifest's stub_sha256.

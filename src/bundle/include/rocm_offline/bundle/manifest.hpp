@@ -9,6 +9,7 @@
 
 #include "rocm_offline/core/digest.hpp"
 #include "rocm_offline/core/error.hpp"
+#include "rocm_offline/core/site_signature.hpp"
 #include "rocm_offline/core/values.hpp"
 
 namespace rocm_offline::bundle {
@@ -58,6 +59,9 @@ struct Manifest {
   Sha256Digest runner_sha256{};
   Sha256Digest stub_sha256{};  // of the stub template, before its constants are filled in
   PostInstall post_install{};
+  // Whose signature over manifest.json lies beside it, as manifest.json.sig. It is no proof of itself: who checks must
+  // know the key beforehand (ADR 6).
+  std::optional<SitePublicKey> signing_key{};
   bool operator==(const Manifest&) const = default;
 };
 

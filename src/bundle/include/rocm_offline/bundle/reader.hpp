@@ -32,6 +32,9 @@ class BundleReader {
 
   [[nodiscard]] const Manifest& manifest() const;
   [[nodiscard]] const std::string& manifest_json() const;
+  [[nodiscard]] const std::string& signature() const;  // of the manifest, not checked; empty where it is not signed
+  // False where the signature is not one of the manifest by the key that the manifest names: damage, or worse.
+  [[nodiscard]] bool signature_fits() const;
   [[nodiscard]] const std::string& bundle_id() const;
   [[nodiscard]] const std::filesystem::path& path() const;
   [[nodiscard]] bool is_tree() const;  // a mounted image's folder
@@ -53,7 +56,7 @@ class BundleReader {
   std::unique_ptr<Impl> m_impl;
 };
 
-// The image's tree as it is into an absent or empty folder (else usage), every file verified.
+// The image's tree as it is into an absent or empty folder (else usage), every file verified, the signature too.
 [[nodiscard]] Result<Done> extract_tree(const BundleReader& reader, const std::filesystem::path& directory);
 
 }  // namespace rocm_offline::bundle
