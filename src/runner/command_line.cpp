@@ -45,9 +45,9 @@ std::optional<std::string> word_of(std::string argument) {
 }
 
 const std::vector<std::string>& options_with_value() {
-  static const std::vector<std::string> names = {"--bundle",         "--root",      "--log-dir",  "--work-dir",
-                                                 "--log-level",      "--color",     "--treat-as", "--sha256",
-                                                 "--allow-mismatch", "--gpu-access"};
+  static const std::vector<std::string> names = {"--bundle",         "--root",       "--log-dir",   "--work-dir",
+                                                 "--log-level",      "--color",      "--treat-as",  "--sha256",
+                                                 "--allow-mismatch", "--gpu-access", "--verify-key"};
   return names;
 }
 
@@ -171,6 +171,7 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   app.add_option("--color", line.color)->transform(CLI::CheckedTransformer(colors));
   app.add_option("--treat-as", line.treat_as);
   app.add_option("--sha256", sha256);
+  app.add_option("--verify-key", line.verify_key);
   app.add_option("--allow-mismatch", mismatches)->delimiter(',')->expected(1)->take_all();
   app.add_option("--gpu-access", line.gpu_access);
   app.add_flag("--json", line.json);
@@ -178,6 +179,7 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   app.add_flag("-v,--verbose", line.verbose);
   app.add_flag("-q,--quiet", line.quiet);
   app.add_flag("--no-mount", line.no_mount);
+  app.add_flag("--chain", line.chain);
   app.add_flag("--allow-removals", line.allow_removals);
   app.add_flag("--allow-downgrades", line.allow_downgrades);
   app.add_flag("--purge", line.purge);
@@ -196,6 +198,10 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   }
   if (auto taken = take_mismatches(mismatches, line); !taken) {
     return fail(std::move(taken).error());
+  }
+  if (line.chain && line.word != Word::verify && line.word != Word::help) {
+    return fail(
+        usage("--chain goes with verify only", "verify --chain first, then " + std::string(word_name(line.word))));
   }
   std::error_code ignored;
   line.root = std::filesystem::weakly_canonical(line.root, ignored);
@@ -230,6 +236,8 @@ options
   --work-dir DIR            where to run the installer from and keep private files
   --no-mount                copy the needed packages instead of mounting this file
   --sha256 HEX              the digest that the whole file must have
+  --verify-key FILE         Ed25519 public key (PEM) that must have signed this file's manifest; with any word
+  --chain                   with verify: also link each package to upstream's signature, by gpgv or sqv
   --treat-as ID             take a derivative for target ID, e.g. debian-13
   --allow-mismatch WHAT     version or kernel: accept another one than the file is made for
   --allow-removals          accept that packages are removed
@@ -240,7 +248,7 @@ options
   --log-level L, -v, -q, --color auto|always|never
 
 exit status: 0 done, 1 bug, 2 usage, 3 a check refuses, 4 unsolvable or not as planned, 6 file damaged,
-             7 package manager failed, 8 no space, 130 interrupted (run it again: it continues)
+             7 package manager failed, 8 no space, 9 trust, 130 interrupted (run it again: it continues)
 )";
 }
 

@@ -35,6 +35,8 @@ struct CommandLine {
   bool no_mount = false;
   std::optional<std::string> treat_as{};
   std::optional<Sha256Digest> sha256{};
+  std::optional<std::filesystem::path> verify_key{};
+  bool chain = false;
   bool allow_kernel_mismatch = false;
   bool allow_version_mismatch = false;
   bool allow_removals = false;

@@ -10,6 +10,7 @@
 
 #include "command_line.hpp"
 #include "rocm_offline/core/version.hpp"
+#include "rocm_offline/verify/site_signature.hpp"
 #include "session.hpp"
 #include "words.hpp"
 
@@ -49,6 +50,25 @@ Result<std::filesystem::path> own_tree() {
                     .message = "which bundle?",
                     .reason = "there is no manifest.json beside this program, and --bundle is not given",
                     .help = "start the .run file, install.sh of a mounted image, or pass --bundle PATH"});
+}
+
+// Before any word looks at the machine.
+Result<Done> check_verify_key(const bundle::BundleReader& bundle, Session& session) {
+  if (!session.line().verify_key) {
+    return Done{};
+  }
+  auto key = SitePublicKey::read(Stage::verify, *session.line().verify_key);
+  if (!key) {
+    return fail(in_context(std::move(key).error(), "reading --verify-key"));
+  }
+  auto trusted = verify::check_site_signature(bundle, *key);
+  if (trusted) {
+    session.events().event({.level = Level::info,
+                            .name = "verify.signature.checked",
+                            .message = "the manifest is signed by site key " + key->hex(),
+                            .fields = {{"key", key->hex()}}});
+  }
+  return trusted;
 }
 
 int run_word(const bundle::BundleReader& bundle, Session& session) {
@@ -107,6 +127,9 @@ int run(const std::vector<std::string>& arguments) {
   }
   if (!bundle) {
     return session.failed(bundle.error(), error_schema);
+  }
+  if (auto trusted = check_verify_key(*bundle, session); !trusted) {
+    return session.failed(trusted.error(), error_schema);
   }
   return run_word(*bundle, session);
 }

@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "rocm_offline/core/posix.hpp"
 #include "rocm_offline/core/text.hpp"
 #include "rocm_offline/core/values_json.hpp"
 #include "rocm_offline/core/version.hpp"
+#include "rocm_offline/verify/chain.hpp"
 #include "rocm_offline/verify/verifier.hpp"
 #include "words.hpp"
 
@@ -100,6 +102,12 @@ std::vector<fs::path> logs_in(const fs::path& folder) {
   return found;
 }
 
+fs::path chain_work_dir(const CommandLine& line) {
+  std::error_code ignored;
+  const fs::path usual = fs::temp_directory_path(ignored);
+  return line.work_dir ? *line.work_dir : usual.empty() ? fs::path("/tmp") : usual;
+}
+
 }  // namespace
 
 int run_verify(const bundle::BundleReader& bundle, Session& session) {
@@ -113,15 +121,29 @@ int run_verify(const bundle::BundleReader& bundle, Session& session) {
   if (!report->findings.empty()) {
     return session.failed(verify::damage_error(*report), schema);
   }
+  std::optional<verify::ChainReport> chain;
+  if (session.line().chain) {
+    PosixProcessRunner processes;
+    const auto signatures = verify::make_native_signatures(processes, chain_work_dir(session.line()));
+    auto linked = verify::verify_chain(bundle, *signatures, session.clock().now(), session.events(), session.cancel());
+    if (!linked) {
+      return session.failed(linked.error(), schema);
+    }
+    chain = std::move(*linked);
+  }
   if (session.line().json) {
-    session.print_json({{"schema", schema},
-                        {"bundle_id", report->bundle_id},
-                        {"bytes_checked", report->bytes_checked},
-                        {"files_checked", report->files_checked},
-                        {"findings", json::array()}});
+    json document = {{"schema", schema},
+                     {"bundle_id", report->bundle_id},
+                     {"bytes_checked", report->bytes_checked},
+                     {"files_checked", report->files_checked},
+                     {"findings", json::array()}};
+    if (chain) {
+      document["chain"] = verify::to_json(*chain);
+    }
+    session.print_json(document);
   } else {
     session.print("sound: " + counted(report->files_checked, "file") + ", " + format_size(report->bytes_checked) +
-                  ", bundle " + report->bundle_id + "\n");
+                  ", bundle " + report->bundle_id + "\n" + (chain ? verify::chain_text(*chain) : ""));
   }
   return session.finished(0);
 }

@@ -85,4 +85,18 @@ TEST_CASE("what is not understood is a usage error with help", "[runner]") {
   CHECK_FALSE(line.error().help.empty());
 }
 
+TEST_CASE("a key goes with any word, the chain with verify only", "[runner]") {
+  for (const char* word : {"install", "dryrun", "check", "verify", "list", "uninstall"}) {
+    INFO(word);
+    CHECK(parsed({word, "--verify-key", "site.pub"}).verify_key == "site.pub");
+  }
+  CHECK(parsed({"verify", "--chain"}).chain);
+  CHECK(parsed({"--chain", "--verify"}).chain);
+  CHECK(parse_command_line({"install", "--chain"}).error().code == ErrorCode::usage);
+  CHECK(parse_command_line({"--chain"}).error().code == ErrorCode::usage);
+  CHECK(parse_command_line({"verify", "--verify-key"}).error().code == ErrorCode::usage);
+  CHECK(help_text().find("--chain") != std::string::npos);
+  CHECK(help_text().find("--verify-key") != std::string::npos);
+}
+
 }  // namespace rocm_offline::runner
