@@ -10,9 +10,10 @@
 namespace rocm_offline::index {
 namespace {
 
-constexpr std::uint64_t kMostIndexBytes = 1U << 30U;
+// Debian's and Ubuntu's largest have less than 100 MiB.
+constexpr std::uint64_t kMostIndexBytes = 512U << 20U;
 // xz is the smallest and always there on Debian's mirrors; the plain file usually is not, though Release lists it.
-constexpr std::array<std::string_view, 4> kEndings = {"xz", "zst", "gz", "bz2"};
+constexpr std::array<std::string_view, 5> kEndings = {"xz", "zst", "gz", "bz2", "lz4"};
 constexpr std::string_view kPlainEnding = "packages";
 
 std::string last_part(const std::string& path) {

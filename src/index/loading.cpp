@@ -41,4 +41,10 @@ Error repository_error(ErrorCode code, const RepositoryDefinition& definition, s
   return error;
 }
 
+Problem problem_of(const Error& error) {
+  const auto url = error.details.find("url");
+  return {error.message + ": " + error.reason,
+          url == error.details.end() ? std::vector<std::string>{} : std::vector{url->second}, error.help};
+}
+
 }  // namespace rocm_offline::index

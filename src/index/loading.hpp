@@ -38,9 +38,11 @@ struct IndexJob {
 
 struct Loading {
   const RepositoryDefinition* definition = nullptr;
-  std::size_t served_by = 0;  // of base_urls
-  bool missing = false;       // optional, and no mirror has a Release
-  bool reread = false;        // its Release was read a second time
+  std::size_t served_by = 0;   // of base_urls
+  std::size_t first_base = 0;  // those before it served a Release that was refused
+  std::vector<Error> refused;  // why, one for each of them
+  bool missing = false;        // optional, and no mirror has a Release
+  bool reread = false;         // its Release was read a second time
   ReleaseFile release;
   RepositoryEvidence evidence;
   std::vector<TrustFile> release_files;
@@ -60,5 +62,7 @@ struct Loading {
 // An error about the repository, named in the message's context.
 [[nodiscard]] Error repository_error(ErrorCode code, const RepositoryDefinition& definition, std::string message,
                                      std::string reason, std::string help);
+// The error in one line of another's list: what, why, at which address, what to do.
+[[nodiscard]] Problem problem_of(const Error& error);
 
 }  // namespace rocm_offline::index

@@ -74,10 +74,6 @@ bool has_failed_job(const Loading& loading) {
                      [](const IndexJob& job) { return job.error.has_value(); });
 }
 
-Problem problem_of(const Error& error) {
-  return {error.message + ": " + error.reason, error.context, error.help};
-}
-
 }  // namespace
 
 struct MetadataVerifier::Impl {
@@ -235,12 +231,17 @@ void MetadataVerifier::Impl::remember(SeenReleases& seen, const std::vector<Load
 
 std::optional<Error> MetadataVerifier::Impl::failure_of(std::vector<Loading>& loadings) {
   std::optional<Error> first;
-  for (const Loading& loading : loadings) {
+  for (Loading& loading : loadings) {
     if (!loading.error) {
       continue;
     }
+    // Whatever found it: whose index it is, and where it came from.
+    auto& details = loading.error->details;
+    details.try_emplace("repository", loading.definition->name);
+    details.try_emplace("url", redact_url(loading.definition->base_urls[loading.served_by]));
     if (first) {
       first->problems.push_back(problem_of(*loading.error));
+      first->problems.insert(first->problems.end(), loading.error->problems.begin(), loading.error->problems.end());
     } else {
       first = in_context(in_context(*loading.error, "repository '" + loading.definition->name + "'"),
                          "loading repositories");

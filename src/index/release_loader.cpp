@@ -28,7 +28,7 @@ std::vector<Result<std::optional<ReleaseLoader::Received>>> ReleaseLoader::fetch
   for (std::size_t i = 0; i < loadings.size(); ++i) {
     const RepositoryDefinition& definition = *loadings[i]->definition;
     fetch::DownloadRequest request;
-    for (std::size_t base = 0; base < definition.base_urls.size(); ++base) {
+    for (std::size_t base = loadings[i]->first_base; base < definition.base_urls.size(); ++base) {
       if (!from_same_base || base == loadings[i]->served_by) {
         request.urls.push_back(dist_url(definition, base, file));
       }
@@ -49,7 +49,8 @@ std::vector<Result<std::optional<ReleaseLoader::Received>>> ReleaseLoader::fetch
     } else if (outcomes[i]->missing) {
       received.emplace_back(std::nullopt);
     } else {
-      const std::size_t base = from_same_base ? loadings[i]->served_by : outcomes[i]->url_index;
+      const std::size_t base =
+          from_same_base ? loadings[i]->served_by : loadings[i]->first_base + outcomes[i]->url_index;
       received.emplace_back(Received{file, sinks[i].take(), base});
     }
   }
@@ -57,9 +58,51 @@ std::vector<Result<std::optional<ReleaseLoader::Received>>> ReleaseLoader::fetch
 }
 
 void ReleaseLoader::load(const std::vector<Loading*>& loadings) const {
-  if (loadings.empty()) {
-    return;
+  std::vector<Loading*> now = loadings;
+  while (!now.empty()) {
+    now = with_next_mirror(load_once(now));
   }
+  for (Loading* loading : loadings) {
+    if (loading->error && !loading->refused.empty()) {
+      Error first = loading->refused.front();
+      for (std::size_t i = 1; i < loading->refused.size(); ++i) {
+        first.problems.push_back(problem_of(loading->refused[i]));
+      }
+      first.problems.push_back(problem_of(*loading->error));
+      loading->error = std::move(first);
+    }
+    loading->refused.clear();
+  }
+}
+
+std::vector<Loading*> ReleaseLoader::with_next_mirror(const std::vector<Loading*>& refused) const {
+  std::vector<Loading*> next;
+  for (Loading* loading : refused) {
+    const RepositoryDefinition& definition = *loading->definition;
+    if (loading->served_by + 1 >= definition.base_urls.size()) {
+      continue;
+    }
+    const Error& why = *loading->error;
+    loading->first_base = loading->served_by + 1;
+    m_events.event({.level = Level::warning,
+                    .name = "repos.mirror.refused",
+                    .message = "repository " + definition.name + " at " +
+                               redact_url(definition.base_urls[loading->served_by]) + ": " + why.reason +
+                               "; trying the next mirror",
+                    .fields = {{"repository", definition.name},
+                               {"url", redact_url(definition.base_urls[loading->served_by])},
+                               {"next_url", redact_url(definition.base_urls[loading->first_base])},
+                               {"code", std::string(error_code_name(why.code))},
+                               {"reason", why.reason}}});
+    loading->refused.push_back(why);
+    loading->error.reset();
+    next.push_back(loading);
+  }
+  return next;
+}
+
+std::vector<Loading*> ReleaseLoader::load_once(const std::vector<Loading*>& loadings) const {
+  std::vector<Loading*> refused;
   std::vector<Loading*> without_in_release;
   auto in_releases = fetch(loadings, "InRelease", false);
   for (std::size_t i = 0; i < loadings.size(); ++i) {
@@ -67,12 +110,12 @@ void ReleaseLoader::load(const std::vector<Loading*>& loadings) const {
       loadings[i]->error = std::move(in_releases[i]).error();
     } else if (!*in_releases[i]) {
       without_in_release.push_back(loadings[i]);
-    } else {
-      take(*loadings[i], **in_releases[i], nullptr);
+    } else if (!take(*loadings[i], **in_releases[i], nullptr)) {
+      refused.push_back(loadings[i]);
     }
   }
   if (without_in_release.empty()) {
-    return;
+    return refused;
   }
   auto releases = fetch(without_in_release, "Release", false);
   std::vector<Loading*> detached;
@@ -85,33 +128,41 @@ void ReleaseLoader::load(const std::vector<Loading*>& loadings) const {
       loading.served_by = (*releases[i])->base;
       detached.push_back(&loading);
       texts.push_back(std::move(**releases[i]));
-    } else if (loading.definition->optional) {
-      loading.missing = true;
-      m_events.event({.level = Level::warning,
-                      .name = "repos.release.missing",
-                      .message = "optional repository " + loading.definition->name + " is not there",
-                      .fields = {{"repository", loading.definition->name},
-                                 {"url", redact_url(dist_url(*loading.definition, 0, "InRelease"))}}});
     } else {
-      loading.error = repository_error(
-          ErrorCode::http_status, *loading.definition, "repository '" + loading.definition->name + "' is not there",
-          "the server has neither InRelease nor Release of suite " + loading.definition->suite,
-          "check the address and suite, or give another mirror with --mirror " + loading.definition->group + "=URL");
-      loading.error->details["status"] = "404";
-      loading.error->details["url"] = redact_url(dist_url(*loading.definition, 0, "InRelease"));
+      note_missing(loading);
     }
   }
   if (detached.empty()) {
-    return;
+    return refused;
   }
   auto signatures = fetch(detached, "Release.gpg", true);
   for (std::size_t i = 0; i < detached.size(); ++i) {
     if (!signatures[i]) {
       detached[i]->error = std::move(signatures[i]).error();
-    } else {
-      take(*detached[i], texts[i], *signatures[i] ? &**signatures[i] : nullptr);
+    } else if (!take(*detached[i], texts[i], *signatures[i] ? &**signatures[i] : nullptr)) {
+      refused.push_back(detached[i]);
     }
   }
+  return refused;
+}
+
+void ReleaseLoader::note_missing(Loading& loading) const {
+  const RepositoryDefinition& definition = *loading.definition;
+  const std::string url = redact_url(dist_url(definition, loading.first_base, "InRelease"));
+  if (definition.optional) {
+    loading.missing = true;
+    m_events.event({.level = Level::warning,
+                    .name = "repos.release.missing",
+                    .message = "optional repository " + definition.name + " is not there",
+                    .fields = {{"repository", definition.name}, {"url", url}}});
+    return;
+  }
+  loading.error = repository_error(
+      ErrorCode::http_status, definition, "repository '" + definition.name + "' is not there",
+      "the server has neither InRelease nor Release of suite " + definition.suite,
+      "check the address and suite, or give another mirror with --mirror " + definition.group + "=URL");
+  loading.error->details["status"] = "404";
+  loading.error->details["url"] = url;
 }
 
 void ReleaseLoader::allow(Loading& loading, const std::string& check, const std::string& reason) const {
@@ -148,7 +199,7 @@ Result<SignedText> ReleaseLoader::verified_text(Loading& loading, const Received
   return SignedText{clearsigned ? unverified_text_of(release.content) : release.content, {}};
 }
 
-void ReleaseLoader::take(Loading& loading, const Received& release, const Received* signature) const {
+bool ReleaseLoader::take(Loading& loading, const Received& release, const Received* signature) const {
   const RepositoryDefinition& definition = *loading.definition;
   loading.served_by = release.base;
   loading.warnings.clear();
@@ -163,12 +214,12 @@ void ReleaseLoader::take(Loading& loading, const Received& release, const Receiv
   };
   if (!text) {
     refuse(std::move(text).error());
-    return;
+    return false;
   }
   auto parsed = parse_release(text->text);
   if (!parsed) {
     refuse(std::move(parsed).error());
-    return;
+    return false;
   }
   loading.release = std::move(*parsed);
   loading.evidence.name = definition.name;
@@ -181,11 +232,11 @@ void ReleaseLoader::take(Loading& loading, const Received& release, const Receiv
   loading.evidence.signed_by = text->signed_by;
   if (auto judged = judge(loading); !judged) {
     refuse(std::move(judged).error());
-    return;
+    return false;
   }
   if (auto kept = keep_files(loading, release, signature); !kept) {
     loading.error = std::move(kept).error();
-    return;
+    return true;  // no fault of the mirror
   }
   m_events.event(
       {.level = Level::info,
@@ -199,6 +250,7 @@ void ReleaseLoader::take(Loading& loading, const Received& release, const Receiv
                   {"valid_until", loading.release.valid_until ? format_time(*loading.release.valid_until) : ""},
                   {"release_sha256", loading.evidence.release_sha256},
                   {"signed_by", join(loading.evidence.signed_by, ",")}}});
+  return true;
 }
 
 Result<Done> ReleaseLoader::judge(Loading& loading) const {

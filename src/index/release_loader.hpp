@@ -21,16 +21,23 @@ class ReleaseLoader {
         m_events(events),
         m_cache(cache),
         m_seen(seen),
-        m_signatures(cache.work_folder()) {}
+        m_signatures(cache.work_folder(), clock.now()) {}
 
-  // Fills release, evidence, release_files, served_by, or missing, or error of each, in one batch of transfers.
+  // Fills release, evidence, release_files, served_by, or missing, or error of each, in one batch of transfers. A
+  // mirror whose Release is refused is left for the next of its list; when all are, the first one's error has the
+  // others' as problems.
   void load(const std::vector<Loading*>& loadings) const;
 
  private:
   struct Received;
   [[nodiscard]] std::vector<Result<std::optional<Received>>> fetch(const std::vector<Loading*>& loadings,
                                                                    const std::string& file, bool from_same_base) const;
-  void take(Loading& loading, const Received& release, const Received* signature) const;
+  // Gives those whose mirror served something that is not accepted.
+  [[nodiscard]] std::vector<Loading*> load_once(const std::vector<Loading*>& loadings) const;
+  [[nodiscard]] std::vector<Loading*> with_next_mirror(const std::vector<Loading*>& refused) const;
+  void note_missing(Loading& loading) const;
+  // False when what the mirror served is refused.
+  [[nodiscard]] bool take(Loading& loading, const Received& release, const Received* signature) const;
   [[nodiscard]] Result<SignedText> verified_text(Loading& loading, const Received& release,
                                                  const Received* signature) const;
   [[nodiscard]] Result<Done> judge(Loading& loading) const;

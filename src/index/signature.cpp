@@ -178,7 +178,7 @@ Error no_keys(const SignatureRequest& request) {
 // A context on a fresh private home with exactly the given keys.
 class SignatureVerifier::PrivateKeyring {
  public:
-  static Result<std::unique_ptr<PrivateKeyring>> open(const std::filesystem::path& work_folder,
+  static Result<std::unique_ptr<PrivateKeyring>> open(const std::filesystem::path& work_folder, UnixTime now,
                                                       const std::filesystem::path& gpg_program,
                                                       const SignatureRequest& request);
   GpgME::Context& context() { return *m_context; }
@@ -196,7 +196,7 @@ class SignatureVerifier::PrivateKeyring {
 };
 
 Result<std::unique_ptr<SignatureVerifier::PrivateKeyring>> SignatureVerifier::PrivateKeyring::open(
-    const std::filesystem::path& work_folder, const std::filesystem::path& gpg_program,
+    const std::filesystem::path& work_folder, UnixTime now, const std::filesystem::path& gpg_program,
     const SignatureRequest& request) {
   start_library_once();
   const char* own_program = GpgME::engineInfo(GpgME::OpenPGP).fileName();
@@ -208,10 +208,14 @@ Result<std::unique_ptr<SignatureVerifier::PrivateKeyring>> SignatureVerifier::Pr
   if (!home) {
     return tl::unexpected(std::move(home).error());
   }
-  // Verifying needs neither agent nor dirmngr; none may be left running.
+  // Verifying needs neither agent nor dirmngr; none may be left running. Keys are judged by our clock. One that says
+  // the key is not made yet is no reason to call the signature wrong: the Release's own date then says that the clock
+  // is.
+  const std::string clock = "ignore-time-conflict\nignore-valid-from\nfaked-system-time " + std::to_string(now) + "\n";
   auto written = write_file_atomically(Stage::repos, home->path() / "gpg.conf",
                                        "no-autostart\ndisable-dirmngr\ntrust-model always\nno-auto-key-locate\n"
-                                       "no-auto-key-import\nno-auto-check-trustdb\n",
+                                       "no-auto-key-import\nno-auto-check-trustdb\n" +
+                                           clock,
                                        0600);
   if (!written) {
     return tl::unexpected(std::move(written).error());
@@ -317,8 +321,8 @@ std::string unverified_text_of(std::string_view clearsigned) {
   return text;
 }
 
-SignatureVerifier::SignatureVerifier(std::filesystem::path work_folder, std::filesystem::path gpg_program)
-    : m_work_folder(std::move(work_folder)), m_gpg_program(std::move(gpg_program)) {}
+SignatureVerifier::SignatureVerifier(std::filesystem::path work_folder, UnixTime now, std::filesystem::path gpg_program)
+    : m_work_folder(std::move(work_folder)), m_now(now), m_gpg_program(std::move(gpg_program)) {}
 
 SignatureVerifier::~SignatureVerifier() = default;
 
@@ -333,7 +337,7 @@ Result<SignatureVerifier::PrivateKeyring*> SignatureVerifier::keyring_for(const 
   if (const auto known = m_keyrings.find(digests); known != m_keyrings.end()) {
     return known->second.get();
   }
-  auto keyring = PrivateKeyring::open(m_work_folder, m_gpg_program, request);
+  auto keyring = PrivateKeyring::open(m_work_folder, m_now, m_gpg_program, request);
   if (!keyring) {
     return tl::unexpected(std::move(keyring).error());
   }

@@ -29,8 +29,9 @@ struct SignatureRequest {
 
 class SignatureVerifier {
  public:
-  // Private homes are made below `work_folder` (0700) and removed again. `gpg_program` empty: GPGME's own.
-  explicit SignatureVerifier(std::filesystem::path work_folder, std::filesystem::path gpg_program = {});
+  // Private homes are made below `work_folder` (0700) and removed again. `now`: the time at which keys are judged.
+  // `gpg_program` empty: GPGME's own.
+  SignatureVerifier(std::filesystem::path work_folder, UnixTime now, std::filesystem::path gpg_program = {});
   ~SignatureVerifier();
   SignatureVerifier(const SignatureVerifier&) = delete;
   SignatureVerifier& operator=(const SignatureVerifier&) = delete;
@@ -46,6 +47,7 @@ class SignatureVerifier {
   class PrivateKeyring;
   [[nodiscard]] Result<PrivateKeyring*> keyring_for(const SignatureRequest& request);
   std::filesystem::path m_work_folder;
+  UnixTime m_now;
   std::filesystem::path m_gpg_program;
   // By digest of the keys: repositories of one vendor share a home, each start of gpg costs some 10 ms.
   std::map<std::string, std::unique_ptr<PrivateKeyring>> m_keyrings;

@@ -237,7 +237,7 @@ TEST_CASE_METHOD(Fixture, "every form and compression of a signed repository is 
     CHECK(set->repositories[0].evidence().signed_by == std::vector<std::string>{vendor_key().fingerprint()});
     CHECK(set->repositories[0].trust_files().size() == (form == ReleaseForm::detached ? 3 : 2));
   }
-  for (const char* ending : {"xz", "gz", "zst", "bz2", ""}) {
+  for (const char* ending : {"xz", "gz", "zst", "bz2", "lz4", ""}) {
     const std::string how = ending;
     CAPTURE(how);
     spec.compressions = {how};

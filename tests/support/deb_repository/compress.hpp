@@ -6,7 +6,7 @@
 
 namespace rocm_offline::test {
 
-// `how`: "gz", "xz", "zst", "bz2", or "" for a copy.
+// `how`: "gz", "xz", "zst", "bz2", "lz4", or "" for a copy.
 [[nodiscard]] std::string compress(std::string_view data, std::string_view how);
 
 }  // namespace rocm_offline::test

@@ -108,6 +108,8 @@ std::string compress(std::string_view data, std::string_view how) {
     added = archive_write_add_filter_zstd(writer.get());
   } else if (how == "bz2") {
     added = archive_write_add_filter_bzip2(writer.get());
+  } else if (how == "lz4") {
+    added = archive_write_add_filter_lz4(writer.get());
   }
   check(added == ARCHIVE_OK, "unknown compression");
   check(archive_write_open(writer.get(), &out, nullptr, append_to_string, nullptr) == ARCHIVE_OK, "compressor");

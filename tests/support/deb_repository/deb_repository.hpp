@@ -47,6 +47,7 @@ struct DebSpec {
 enum class KeyKind {
   valid,
   expired,  // made and expired in the year 2020; signatures are made as of then
+  revoked,  // public_key() carries its revocation; signatures are made before it
 };
 
 // A throw-away Ed25519 key.

@@ -39,6 +39,26 @@ struct SigningKey::State {
     return outcome.output;
   }
 
+  // The public key with the revocation that gpg made beside it. In a home of its own: here the key must go on signing.
+  std::string revoked_form() const {
+    std::string revocation =
+        value_of(read_file(Stage::repos, home.path() / "openpgp-revocs.d" / (fingerprint + ".rev"), 1U << 20U));
+    // gpg writes a colon before the armor, against use by accident.
+    const auto colon = revocation.find(":-----BEGIN");
+    if (colon == std::string::npos) {
+      throw std::runtime_error("deb_repository: no revocation certificate in: " + revocation);
+    }
+    revocation.erase(0, colon + 1);
+    State other(value_of(TemporaryDirectory::create(Stage::repos, "/tmp", "rocm-test-gpg-")));
+    const auto file = other.home.path() / "key.asc";
+    for (const std::string& part : {public_key, revocation}) {
+      value_of(write_file_atomically(Stage::repos, file, part));
+      other.gpg({"--import", file.string()});
+    }
+    other.gpg({"--armor", "--output", file.string(), "--export"});
+    return value_of(read_file(Stage::repos, file, 1U << 20U));
+  }
+
   std::string sign(std::string_view text, const std::vector<std::string>& how) const {
     const auto in = home.path() / "in";
     const auto out = home.path() / "out";
@@ -59,6 +79,10 @@ SigningKey::SigningKey(KeyKind kind) {
     validity = "1d";
   }
   m_state->gpg({"--quick-generate-key", "Test <test@example.invalid>", "ed25519", "sign", validity});
+  if (kind == KeyKind::expired) {
+    // Signatures come later than the key, however slow the machine was.
+    m_state->as_of = {"--faked-system-time", "20200101T060000"};
+  }
   const std::string listing = m_state->gpg({"--with-colons", "--list-keys"});
   const auto line = listing.find("\nfpr:");
   if (line == std::string::npos) {
@@ -68,6 +92,9 @@ SigningKey::SigningKey(KeyKind kind) {
   const auto file = m_state->home.path() / "public.asc";
   m_state->gpg({"--armor", "--output", file.string(), "--export"});
   m_state->public_key = value_of(read_file(Stage::repos, file, 1U << 20U));
+  if (kind == KeyKind::revoked) {
+    m_state->public_key = m_state->revoked_form();
+  }
 }
 
 SigningKey::~SigningKey() {
