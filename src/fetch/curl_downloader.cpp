@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <deque>
@@ -129,6 +130,13 @@ class CurlDownloader final : public Downloader {
     m_multi.reset(curl_multi_init());
     m_options.jobs = std::max(m_options.jobs, 1U);
     m_options.jobs_per_host = std::max(m_options.jobs_per_host, 1U);
+    // Addresses are compared by the lower-case form of their host.
+    for (auto& [group, hosts] : m_options.hosts_by_group) {
+      for (std::string& host : hosts) {
+        std::transform(host.begin(), host.end(), host.begin(),
+                       [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+      }
+    }
     curl_multi_setopt(m_multi.get(), CURLMOPT_MAXCONNECTS, static_cast<long>(m_options.jobs) * 2);
   }
 

@@ -1,12 +1,14 @@
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
 #include <mutex>
 #include <thread>
 
 #include "rocm_offline/core/posix.hpp"
 #include "rocm_offline/fetch/downloader.hpp"
+#include "support/http_server/connection.hpp"
 #include "support/http_server/http_server.hpp"
 
 using namespace rocm_offline;
@@ -373,6 +375,65 @@ TEST_CASE_METHOD(Fixture, "https is verified, and never left for http", "[fetch]
   check_failed(*this, downgraded, ErrorCode::transfer_failed);
   CHECK(downgraded.error().reason.find("https to http") != std::string::npos);
   CHECK(server.requests().empty());
+}
+
+TEST_CASE_METHOD(Fixture, "a client certificate goes to the hosts of its group, and to no other", "[fetch]") {
+  HttpServer secure(folder.path(), test::Encryption::tls);
+  const test::TlsIdentity client;
+  secure.require_client_certificate(client.certificate_pem());
+  write("ca.pem", secure.certificate_pem());
+  write("client.pem", client.certificate_pem() + client.key_pem());
+  options.ca_file = folder.path() / "ca.pem";
+  options.retries = 0;
+  check_failed(*this, download(request({secure.url("a.deb")})), ErrorCode::transfer_failed);
+  options.client_certificates = {{"rocm", folder.path() / "client.pem"}};
+  options.hosts_by_group = {{"rocm", {"mirror.example"}}, {"debian", {"127.0.0.1"}}};
+  check_failed(*this, download(request({secure.url("a.deb")})), ErrorCode::transfer_failed);
+  CHECK(secure.requests().empty());
+  options.hosts_by_group["rocm"] = {"LocalHost"};  // as a person writes it
+  const std::string by_name = "https://LOCALHOST:" + std::to_string(secure.port()) + "/a.deb";
+  REQUIRE(download(request({by_name})).has_value());
+  CHECK(sink.bytes == content);
+  options.client_certificates = {{"rocm", folder.path() / "ca.pem"}};  // no key in it
+  const auto unusable = download(request({by_name}));
+  REQUIRE_FALSE(unusable);
+  CHECK(unusable.error().help.find("--client-cert") != std::string::npos);
+}
+
+TEST_CASE_METHOD(Fixture, "netrc gives user and password, which are told nowhere", "[fetch]") {
+  write(".netrc", "machine 127.0.0.1 login reader password s3cr3t\n");
+  ::setenv("HOME", folder.path().c_str(), 1);
+  options.use_netrc = true;
+  CHECK(download(request()).has_value());
+  CHECK(server.requests().back().authorization == "Basic cmVhZGVyOnMzY3IzdA==");
+  options.use_netrc = false;
+  CHECK(download(request()).has_value());
+  CHECK(server.requests().back().authorization.empty());
+  options.use_netrc = true;
+  const auto missing = download(request({server.url("none")}));
+  REQUIRE_FALSE(missing);
+  CHECK((missing.error().message + missing.error().reason + events.all).find("s3cr3t") == std::string::npos);
+}
+
+TEST_CASE_METHOD(Fixture, "waits before another try grow and differ", "[fetch]") {
+  options.backoff = 20ms;
+  options.retries = 6;
+  server.set_fault("/a.deb", {.kind = FaultKind::status, .status = 503, .times = 6});
+  REQUIRE(download(request()).has_value());
+  std::vector<long> waits;
+  for (auto at = events.all.find("wait_ms="); at != std::string::npos; at = events.all.find("wait_ms=", at + 1)) {
+    waits.push_back(std::stol(events.all.substr(at + 8)));
+  }
+  REQUIRE(waits.size() == 6);
+  long even = 20;
+  std::size_t off = 0;
+  for (const long wait : waits) {
+    CHECK(wait >= even / 2);
+    CHECK(wait <= even * 2);
+    off += wait == even ? 0 : 1;
+    even *= 2;
+  }
+  CHECK(off >= 3);  // jitter
 }
 
 TEST_CASE_METHOD(Fixture, "each way of not reaching a host has its own words", "[fetch]") {

@@ -78,6 +78,27 @@ std::string TlsIdentity::certificate_pem() const {
   return pem;
 }
 
+std::string TlsIdentity::key_pem() const {
+  BIO* memory = BIO_new(BIO_s_mem());
+  PEM_write_bio_PrivateKey(memory, m_state->key, nullptr, nullptr, 0, nullptr, nullptr);
+  char* data = nullptr;
+  const long size = BIO_get_mem_data(memory, &data);
+  std::string pem(data, static_cast<std::size_t>(size));
+  BIO_free(memory);
+  return pem;
+}
+
+void TlsIdentity::require_client(const std::string& trusted_pem) {
+  BIO* memory = BIO_new_mem_buf(trusted_pem.data(), static_cast<int>(trusted_pem.size()));
+  X509* trusted = PEM_read_bio_X509(memory, nullptr, nullptr, nullptr);
+  BIO_free(memory);
+  if (trusted == nullptr || X509_STORE_add_cert(SSL_CTX_get_cert_store(m_state->context), trusted) != 1) {
+    throw std::runtime_error("test server: no client certificate to trust");
+  }
+  X509_free(trusted);
+  SSL_CTX_set_verify(m_state->context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
+}
+
 void* TlsIdentity::context() const {
   return m_state->context;
 }

@@ -13,6 +13,9 @@ class TlsIdentity {
   TlsIdentity();
   ~TlsIdentity();
   [[nodiscard]] std::string certificate_pem() const;
+  [[nodiscard]] std::string key_pem() const;
+  // From now on handshakes fail without a client certificate that `trusted_pem` is or has signed.
+  void require_client(const std::string& trusted_pem);
   [[nodiscard]] void* context() const;  // SSL_CTX*
 
  private:

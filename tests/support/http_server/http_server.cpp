@@ -429,6 +429,10 @@ std::string HttpServer::certificate_pem() const {
   return m_state->identity ? m_state->identity->certificate_pem() : std::string();
 }
 
+void HttpServer::require_client_certificate(const std::string& trusted_pem) {
+  m_state->identity->require_client(trusted_pem);
+}
+
 void HttpServer::set_fault(const std::string& path, Fault fault) {
   set_faults(path, {std::move(fault)});
 }

@@ -76,6 +76,9 @@ class HttpServer {
   [[nodiscard]] std::string url(std::string_view path = {}) const;
   // The certificate that a client must trust (Encryption::tls only).
   [[nodiscard]] std::string certificate_pem() const;
+  // Refuses clients without a certificate that `trusted_pem` is or has signed (Encryption::tls only; before the first
+  // request).
+  void require_client_certificate(const std::string& trusted_pem);
 
   // From now on `path` ("/pool/a.deb", or "*" for every path without a fault of its own) misbehaves.
   void set_fault(const std::string& path, Fault fault);
