@@ -270,7 +270,8 @@ Result<RepositorySet> MetadataVerifier::load(const std::vector<RepositoryDefinit
   if (!seen) {
     return tl::unexpected(std::move(seen).error());
   }
-  const ReleaseLoader releases(m_impl->downloader, m_impl->clock, m_impl->events, *cache, *seen);
+  const ReleaseLoader releases(m_impl->downloader, m_impl->clock, m_impl->events, *cache, *seen,
+                               m_impl->options);
   const IndexLoader indexes(m_impl->downloader, *cache);
   std::vector<Loading> loadings(definitions.size());
   for (std::size_t i = 0; i < definitions.size(); ++i) {

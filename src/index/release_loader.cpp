@@ -1,6 +1,7 @@
 #include "release_loader.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "rocm_offline/core/text.hpp"
@@ -58,7 +59,12 @@ std::vector<Result<std::optional<ReleaseLoader::Received>>> ReleaseLoader::fetch
 }
 
 void ReleaseLoader::load(const std::vector<Loading*>& loadings) const {
-  std::vector<Loading*> now = loadings;
+  std::vector<Loading*> now;
+  for (Loading* loading : loadings) {
+    if (!take_locked(*loading)) {
+      now.push_back(loading);
+    }
+  }
   while (!now.empty()) {
     now = with_next_mirror(load_once(now));
   }
@@ -73,6 +79,47 @@ void ReleaseLoader::load(const std::vector<Loading*>& loadings) const {
     }
     loading->refused.clear();
   }
+}
+
+bool ReleaseLoader::is_locked(const Loading& loading, const std::string& release_sha256) const {
+  return std::any_of(m_options.locked.begin(), m_options.locked.end(), [&](const TrustFile& file) {
+    return (file.path == loading.definition->name + "/InRelease" ||
+            file.path == loading.definition->name + "/Release") &&
+           file.sha256.hex() == release_sha256;
+  });
+}
+
+bool ReleaseLoader::take_locked(Loading& loading) const {
+  const std::string below = loading.definition->name + "/";
+  std::map<std::string, Received> release_files;
+  for (const TrustFile& file : m_options.locked) {
+    if (!file.path.starts_with(below)) {
+      continue;
+    }
+    const std::string name = file.path.substr(below.size());
+    const std::string ending = name.substr(name.rfind('/') + 1);
+    const bool is_release = name == "InRelease" || name == "Release" || name == "Release.gpg";
+    const auto dot = ending.rfind('.');
+    const std::string kind = is_release ? name : dot == std::string::npos ? "packages" : ending.substr(dot + 1);
+    auto content = m_cache.read({file.size, file.sha256}, kind);
+    if (!content) {
+      return false;
+    }
+    if (is_release) {
+      release_files[name] = {.file = name, .content = std::move(*content), .base = 0};
+    }
+  }
+  const auto release = release_files.find(release_files.contains("InRelease") ? "InRelease" : "Release");
+  // Read again because an index did not fit: then the mirror is asked.
+  if (release == release_files.end() || loading.reread) {
+    return false;
+  }
+  const auto signature = release_files.find("Release.gpg");
+  if (take(loading, release->second, signature == release_files.end() ? nullptr : &signature->second)) {
+    return true;
+  }
+  loading.error.reset();
+  return false;
 }
 
 std::vector<Loading*> ReleaseLoader::with_next_mirror(const std::vector<Loading*>& refused) const {
@@ -189,8 +236,10 @@ Result<SignedText> ReleaseLoader::verified_text(Loading& loading, const Received
                                  "use a signed mirror, or accept this one with --allow-unsigned " + definition.group));
   }
   const SignatureRequest request{definition.keyrings, release.file, definition.group};
-  auto text = clearsigned ? m_signatures.verify_clearsigned(release.content, request)
-                          : m_signatures.verify_detached(release.content, signature->content, request);
+  SignatureVerifier& signatures =
+      is_locked(loading, sha256_of(release.content).hex()) ? m_locked_signatures : m_signatures;
+  auto text = clearsigned ? signatures.verify_clearsigned(release.content, request)
+                          : signatures.verify_detached(release.content, signature->content, request);
   if (text || !may_be_unsigned || text.error().code != ErrorCode::key_unknown) {
     return text;
   }
@@ -284,7 +333,8 @@ Result<Done> ReleaseLoader::judge_suite(const Loading& loading) const {
 Result<Done> ReleaseLoader::judge_dates(Loading& loading) const {
   const RepositoryDefinition& definition = *loading.definition;
   const ReleaseFile& release = loading.release;
-  const UnixTime now = m_clock.now();
+  const bool locked = is_locked(loading, loading.evidence.release_sha256);
+  const UnixTime now = locked ? m_options.locked_time : m_clock.now();
   if (release.date > now + kClockTolerance) {
     return fail(repository_error(ErrorCode::metadata_invalid, definition, "",
                                  "its Release is dated " + format_time(release.date) + ", which is in the future",
@@ -302,7 +352,7 @@ Result<Done> ReleaseLoader::judge_dates(Loading& loading) const {
     allow(loading, "expired", reason);
   }
   const auto seen = m_seen.find(definition.base_urls[loading.served_by], definition.suite);
-  if (seen && release.date < seen->date) {
+  if (!locked && seen && release.date < seen->date) {
     const std::string reason = "its Release of " + format_time(release.date) +
                                " is older than the one seen before, of " + format_time(seen->date);
     if (!definition.allowances.rollback) {

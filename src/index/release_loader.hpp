@@ -15,13 +15,15 @@ namespace rocm_offline::index {
 class ReleaseLoader {
  public:
   ReleaseLoader(fetch::Downloader& downloader, const Clock& clock, EventSink& events, const IndexCache& cache,
-                const SeenReleases& seen)
+                const SeenReleases& seen, const LoadOptions& options)
       : m_downloader(downloader),
         m_clock(clock),
         m_events(events),
         m_cache(cache),
         m_seen(seen),
-        m_signatures(cache.work_folder(), clock.now()) {}
+        m_options(options),
+        m_signatures(cache.work_folder(), clock.now()),
+        m_locked_signatures(cache.work_folder(), options.locked_time) {}
 
   // Fills release, evidence, release_files, served_by, or missing, or error of each, in one batch of transfers. A
   // mirror whose Release is refused is left for the next of its list; when all are, the first one's error has the
@@ -32,6 +34,9 @@ class ReleaseLoader {
   struct Received;
   [[nodiscard]] std::vector<Result<std::optional<Received>>> fetch(const std::vector<Loading*>& loadings,
                                                                    const std::string& file, bool from_same_base) const;
+  // The Release that the lock names, with its indexes, where the cache has all of them.
+  [[nodiscard]] bool take_locked(Loading& loading) const;
+  [[nodiscard]] bool is_locked(const Loading& loading, const std::string& release_sha256) const;
   // Gives those whose mirror served something that is not accepted.
   [[nodiscard]] std::vector<Loading*> load_once(const std::vector<Loading*>& loadings) const;
   [[nodiscard]] std::vector<Loading*> with_next_mirror(const std::vector<Loading*>& refused) const;
@@ -51,7 +56,9 @@ class ReleaseLoader {
   EventSink& m_events;
   const IndexCache& m_cache;
   const SeenReleases& m_seen;
+  const LoadOptions& m_options;
   mutable SignatureVerifier m_signatures;  // caches the private homes
+  mutable SignatureVerifier m_locked_signatures;
 };
 
 }  // namespace rocm_offline::index

@@ -69,6 +69,10 @@ struct RepositorySet {
 struct LoadOptions {
   std::filesystem::path cache_dir{};     // verified indexes by digest; written as partial/ + rename
   std::filesystem::path state_dir{};     // last seen Release dates, by mirror address
+  // --locked: a Release that is exactly one of these (path: "debian/trixie/InRelease") is judged as of locked_time, not
+  // against the dates last seen, and is taken from the cache where that has it and its indexes.
+  std::vector<TrustFile> locked{};
+  UnixTime locked_time = 0;
 };
 
 // Verifies and loads every repository. On failure the error of the first, with the others as `problems`.
