@@ -31,6 +31,7 @@ class ClosureBuilder {
       : m_universe(universe), m_request(request), m_urls_of(urls_of), m_events(events) {}
 
   Result<Resolution> build() {
+    pin_versions();
     const FoundRequests found = find_requests(m_universe, m_request.requests);
     if (!found.problems.empty()) {
       return unsolvable({found.problems, found.unknown_package});
@@ -58,6 +59,23 @@ class ClosureBuilder {
   }
 
  private:
+  void pin_versions() {
+    for (const PackageId& id : m_request.pinned) {
+      const auto name = m_universe.find_name(id.name);
+      const auto arch = id.arch == "all" ? std::optional<ArchId>(0) : m_universe.find_arch(id.arch);
+      const SlotId slot = name && arch ? m_universe.slot_of(*name, *arch) : k_none;
+      if (slot == k_none) {
+        continue;
+      }
+      for (const PackageIndex package : m_universe.versions(slot)) {
+        if (m_universe.id_of(package) == id) {
+          m_universe.pin(package);
+          break;
+        }
+      }
+    }
+  }
+
   std::string target_name() const { return m_request.target_id.empty() ? "target" : m_request.target_id; }
 
   std::string target_words() const {

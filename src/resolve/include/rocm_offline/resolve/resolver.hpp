@@ -19,6 +19,9 @@ struct ResolveRequest {
   std::vector<std::string> foreign_archs{};
   // Seam for profiles: packages taken as installed on the target before the walk; empty root for `full`.
   std::vector<PackageId> installed{};
+  // Versions that are the candidates of their names, whatever else there is: what a lock file holds. Those that no
+  // repository has are ignored.
+  std::vector<PackageId> pinned{};
   std::string target_id{};               // for messages and proofs
 };
 
