@@ -110,6 +110,11 @@ void add_selection(CLI::App& command, SelectionOptions& s) {
       ->type_name("MODE")
       ->check(CLI::IsMember({"full", "none"}))
       ->group(trust);
+  command.add_option("--sign-key", s.sign_key, "Ed25519 private key (PEM) of this site; signs the bundle's manifest")
+      ->type_name("FILE")
+      ->group(trust);
+  command.add_option("--lock", s.lock, "write the whole resolution to this file")->type_name("FILE")->group(what);
+  command.add_flag("--locked", s.locked, "read it from the --lock file instead, and refuse to deviate")->group(what);
 
   command.add_option("--proxy", s.proxy, "proxy URL (else http_proxy, https_proxy, no_proxy)")
       ->type_name("URL")
@@ -160,9 +165,13 @@ constexpr std::array command_rows = {
                "Examples:\n  rocm-offline-creator inspect rocm-offline-install.run\n"
                "  rocm-offline-creator inspect --json rocm-offline-install.run"},
     CommandRow{Command::verify, "verify", "Check every byte of a bundle",
-               "Examples:\n  rocm-offline-creator verify rocm-offline-install.run"},
+               "Examples:\n  rocm-offline-creator verify rocm-offline-install.run\n"
+               "  rocm-offline-creator verify --chain --verify-key site.pub rocm-offline-install.run"},
     CommandRow{Command::extract, "extract", "Write the tree of a bundle into an absent or empty folder",
                "Examples:\n  rocm-offline-creator extract rocm-offline-install.run /srv/www/rocm"},
+    CommandRow{
+        Command::diff, "diff", "Compare the packages of two bundles or lock files",
+        "Examples:\n  rocm-offline-creator diff old.run new.run\n  rocm-offline-creator diff --json old.lock new.run"},
     CommandRow{Command::completion, "completion", "Print a completion script for bash, zsh or fish",
                "Examples:\n  rocm-offline-creator completion bash > ~/.local/share/bash-completion/completions/"
                "rocm-offline-creator"},
@@ -202,12 +211,23 @@ void add_arguments(CLI::App& command, Command which, Invocation& invocation) {
     case Command::inspect:
     case Command::verify:
       command.add_option("file", invocation.file.file, "the bundle")->type_name("FILE.run")->required();
+      if (which == Command::verify) {
+        command
+            .add_option("--verify-key", invocation.file.verify_key,
+                        "Ed25519 public key (PEM) that must have signed the bundle")
+            ->type_name("FILE");
+        command.add_flag("--chain", invocation.file.chain, "also link each package to upstream's signature");
+      }
       break;
     case Command::extract:
       command.add_option("file", invocation.file.file, "the bundle")->type_name("FILE.run")->required();
       command.add_option("directory", invocation.file.directory, "an absent or empty folder")
           ->type_name("DIR")
           ->required();
+      break;
+    case Command::diff:
+      command.add_option("old", invocation.diff.before, "a bundle or lock file")->type_name("OLD")->required();
+      command.add_option("new", invocation.diff.after, "a bundle or lock file")->type_name("NEW")->required();
       break;
     case Command::completion:
       command.add_option("shell", invocation.word, "bash, zsh or fish")

@@ -61,6 +61,8 @@ int run_command(const Invocation& invocation) {
       return run_verify(invocation, session);
     case Command::extract:
       return run_extract(invocation, session);
+    case Command::diff:
+      return run_diff(invocation, session);
     case Command::none:
     case Command::completion:
     case Command::help:

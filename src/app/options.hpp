@@ -37,6 +37,9 @@ struct SelectionOptions {
   std::vector<std::string> keyrings;  // [NAME=]FILE
   std::vector<std::string> allow_unsigned, allow_expired, allow_rollback;
   std::string trust = "full";
+  std::optional<std::filesystem::path> sign_key;
+  std::optional<std::filesystem::path> lock;
+  bool locked = false;
   std::optional<std::string> treat_as;
   std::optional<std::string> proxy;
   std::optional<std::filesystem::path> cacert;
@@ -67,6 +70,12 @@ struct ListOptions {
 
 struct FileOptions {
   std::filesystem::path file, directory;
+  std::optional<std::filesystem::path> verify_key;  // verify
+  bool chain = false;                               // verify
+};
+
+struct DiffOptions {
+  std::filesystem::path before, after;
 };
 
 enum class Command {
@@ -80,6 +89,7 @@ enum class Command {
   inspect,
   verify,
   extract,
+  diff,
   completion,
   help,
   version
@@ -93,6 +103,7 @@ struct Invocation {
   CheckOptions check;
   ListOptions list;
   FileOptions file;
+  DiffOptions diff;
   std::string word;                    // the shell of `completion`, the command of `help`
   std::vector<std::string> arguments;  // the whole command line, for the log
 };

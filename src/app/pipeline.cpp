@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <set>
 
 #include "embedded_runner.hpp"
+#include "rocm_offline/core/posix.hpp"
 #include "rocm_offline/core/text.hpp"
+#include "rocm_offline/core/version.hpp"
 #include "rocm_offline/index/repository_set.hpp"
 #include "rocm_offline/packaging/stub.hpp"
 #include "rocm_offline/plan/planner.hpp"
@@ -43,8 +46,63 @@ std::vector<bundle::LocalFile> trust_files(const index::RepositorySet& repositor
   return files;
 }
 
-Result<bundle::TargetContent> resolve_target(const ReleasePlan& plan, index::MetadataVerifier& verifier, bool trust,
-                                             Session& session) {
+// What the signed indexes say today of the packages that the lock names.
+std::vector<ListedPackage> listed_packages(const LockedTarget& locked, const index::RepositorySet& repositories) {
+  std::set<std::string_view> names;
+  for (const PackageRecord& package : locked.packages) {
+    names.insert(package.id.name);
+  }
+  std::vector<ListedPackage> listed;
+  for (const index::VerifiedRepository& repository : repositories.repositories) {
+    for (const index::DebPackage& package : repository.packages()) {
+      if (names.contains(package.name)) {
+        listed.push_back({.id = {std::string(package.name), std::string(package.version), std::string(package.arch)},
+                          .repository = repository.definition().name,
+                          .size = package.size,
+                          .sha256 = package.sha256});
+      }
+    }
+  }
+  return listed;
+}
+
+void tell_moved_on(const LockedTarget& locked, const std::vector<RepositoryEvidence>& now, EventSink& events) {
+  for (const RepositoryEvidence& evidence : now) {
+    const auto then = std::find_if(locked.repositories.begin(), locked.repositories.end(),
+                                   [&](const RepositoryEvidence& other) { return other.name == evidence.name; });
+    if (then != locked.repositories.end() && then->release_sha256 != evidence.release_sha256) {
+      events.event(
+          {.level = Level::warning,
+           .name = "plan.lock.moved_on",
+           .message = "repository " + evidence.name + " is of " + format_time(evidence.date) + ", the lock's of " +
+                      format_time(then->date) +
+                      ": the packages stay the locked ones, but the file will differ in what it carries as trust",
+           .fields = {{"repository", evidence.name},
+                      {"date", format_time(evidence.date)},
+                      {"locked_date", format_time(then->date)}}});
+    }
+  }
+}
+
+const LockedTarget* locked_target(const PlanInputs& inputs, const std::string& id) {
+  if (!inputs.locked) {
+    return nullptr;
+  }
+  for (const LockedTarget& locked : inputs.locked->targets) {
+    if (locked.target.id == id) {
+      return &locked;
+    }
+  }
+  return nullptr;
+}
+
+struct ResolvedTarget {
+  bundle::TargetContent content;
+  LockedTarget lock;
+};
+
+Result<ResolvedTarget> resolve_target(const ReleasePlan& plan, index::MetadataVerifier& verifier, bool trust,
+                                      const LockedTarget* locked, Session& session) {
   auto repositories = verifier.load(plan.repositories);
   if (!repositories) {
     return fail(in_context(std::move(repositories).error(), "loading the repositories of " + plan.target.id));
@@ -52,11 +110,21 @@ Result<bundle::TargetContent> resolve_target(const ReleasePlan& plan, index::Met
   for (const std::string& warning : repositories->warnings) {
     session.events().event({.level = Level::warning, .name = "repos.repository.warned", .message = warning});
   }
+  std::vector<PackageId> pinned;
+  if (locked != nullptr) {
+    if (auto same = check_still_listed(*locked, listed_packages(*locked, *repositories)); !same) {
+      return fail(in_context(std::move(same).error(), "comparing with the lock"));
+    }
+    for (const PackageRecord& package : locked->packages) {
+      pinned.push_back(package.id);
+    }
+  }
   auto resolution = resolve::resolve({.requests = plan.requests,
                                       .policy = plan.policy,
                                       .arch = plan.target.arch,
                                       .foreign_archs = {},
                                       .installed = {},
+                                      .pinned = std::move(pinned),
                                       .target_id = plan.target.id},
                                      *repositories, session.events());
   if (!resolution) {
@@ -65,15 +133,22 @@ Result<bundle::TargetContent> resolve_target(const ReleasePlan& plan, index::Met
   if (const auto* unsolvable = std::get_if<Unsolvable>(&*resolution)) {
     return fail(unsolvable_error(*unsolvable, plan.target));
   }
-  bundle::TargetContent content{
-      .plan = plan,
-      .closure = std::get<PackageClosure>(std::move(*resolution)),
-      .repositories = {},
-      .trust = trust ? trust_files(*repositories, plan.target) : std::vector<bundle::LocalFile>{}};
+  const std::vector<bundle::LocalFile> evidence = trust_files(*repositories, plan.target);
+  bundle::TargetContent content{.plan = plan,
+                                .closure = std::get<PackageClosure>(std::move(*resolution)),
+                                .repositories = {},
+                                .trust = trust ? evidence : std::vector<bundle::LocalFile>{}};
   for (const index::VerifiedRepository& repository : repositories->repositories) {
     content.repositories.push_back(repository.evidence());
   }
-  return content;
+  if (locked != nullptr) {
+    if (auto same = check_same_closure(*locked, content.closure); !same) {
+      return fail(in_context(std::move(same).error(), "comparing with the lock"));
+    }
+    tell_moved_on(*locked, content.repositories, session.events());
+  }
+  LockedTarget lock = lock_of(content, evidence);
+  return ResolvedTarget{std::move(content), std::move(lock)};
 }
 
 // Host of an address, without user information and port.
@@ -117,6 +192,17 @@ Result<UnixTime> source_date(const std::vector<bundle::TargetContent>& targets) 
     }
   }
   return newest;
+}
+
+// The state of every repository that the lock names; targets may share one.
+std::vector<index::TrustFile> locked_files(const Lock& lock) {
+  std::vector<index::TrustFile> files;
+  for (const LockedTarget& locked : lock.targets) {
+    for (const LockedFile& file : locked.files) {
+      files.push_back({.path = file.path, .source = {}, .size = file.size, .sha256 = file.sha256});
+    }
+  }
+  return files;
 }
 
 }  // namespace
@@ -180,31 +266,87 @@ Result<fetch::TransferOptions> transfer_options(const SelectionOptions& selectio
   return options;
 }
 
-Result<Planned> make_plan(const std::vector<ReleasePlan>& plans, bool carry_trust, fetch::Downloader& downloader,
-                          Session& session) {
-  index::MetadataVerifier verifier(downloader, session.clock(), session.events(),
-                                   {.cache_dir = session.cache_dir(), .state_dir = session.state_dir()},
-                                   session.cancel());
+Result<PlanInputs> read_plan_inputs(const SelectionOptions& options, Session& session) {
+  PlanInputs inputs;
+  if (options.sign_key) {
+    auto key = SiteSigningKey::read(Stage::plan, *options.sign_key);
+    if (!key) {
+      return fail(in_context(std::move(key).error(), "reading --sign-key"));
+    }
+    if (key->readable_by_others()) {
+      session.events().event(
+          {.level = Level::warning,
+           .name = "plan.key.exposed",
+           .message = "others can read the signing key " + options.sign_key->string() + ": chmod 600 keeps it yours",
+           .fields = {{"path", options.sign_key->string()}}});
+    }
+    inputs.signing_key = std::move(*key);
+  }
+  if (options.locked && !options.lock) {
+    return fail({.code = ErrorCode::usage,
+                 .stage = Stage::plan,
+                 .message = "--locked needs a lock file",
+                 .reason = "there is no --lock FILE",
+                 .help = "name the file that an earlier run wrote: --lock FILE --locked"});
+  }
+  if (options.locked) {
+    auto lock = read_lock(*options.lock);
+    if (!lock) {
+      return fail(std::move(lock).error());
+    }
+    inputs.locked = std::move(*lock);
+  }
+  return inputs;
+}
+
+Result<Planned> make_plan(const std::vector<ReleasePlan>& plans, const SelectionOptions& options,
+                          const PlanInputs& inputs, fetch::Downloader& downloader, Session& session) {
+  if (inputs.locked) {
+    if (auto same = check_same_request(*inputs.locked, plans); !same) {
+      return fail(in_context(std::move(same).error(), "comparing with the lock"));
+    }
+  }
+  index::LoadOptions load{.cache_dir = session.cache_dir(), .state_dir = session.state_dir()};
+  if (inputs.locked) {
+    load.locked = locked_files(*inputs.locked);
+    load.locked_time = inputs.locked->time;
+  }
+  index::MetadataVerifier verifier(downloader, session.clock(), session.events(), std::move(load), session.cancel());
   Planned planned;
   for (const ReleasePlan& plan : plans) {
-    auto content = resolve_target(plan, verifier, carry_trust, session);
-    if (!content) {
-      return fail(std::move(content).error());
+    auto resolved =
+        resolve_target(plan, verifier, options.trust == "full", locked_target(inputs, plan.target.id), session);
+    if (!resolved) {
+      return fail(std::move(resolved).error());
     }
-    planned.targets.push_back(std::move(*content));
+    planned.targets.push_back(std::move(resolved->content));
+    planned.lock.targets.push_back(std::move(resolved->lock));
   }
-  auto date = source_date(planned.targets);
+  auto date = inputs.locked ? Result<UnixTime>(inputs.locked->source_date) : source_date(planned.targets);
   if (!date) {
     return fail(std::move(date).error());
   }
   auto layout = bundle::compute_layout({.targets = planned.targets,
                                         .stub_template = packaging::stub_template(),
                                         .runner = embedded::runner()[0].data,
-                                        .source_date = *date});
+                                        .source_date = *date,
+                                        .signing_key = inputs.signing_key ? &*inputs.signing_key : nullptr});
   if (!layout) {
     return fail(in_context(std::move(layout).error(), "laying out the bundle"));
   }
   planned.layout = std::move(*layout);
+  planned.lock.creator_version = program_version();
+  planned.lock.time = session.clock().now();
+  planned.lock.source_date = *date;
+  if (options.lock && !options.locked) {
+    if (auto written = write_file_atomically(Stage::plan, *options.lock, lock_to_json(planned.lock)); !written) {
+      return fail(in_context(std::move(written).error(), "writing the lock file"));
+    }
+    session.events().event({.level = Level::info,
+                            .name = "plan.lock.written",
+                            .message = "the resolution is locked in " + options.lock->string(),
+                            .fields = {{"path", options.lock->string()}}});
+  }
   return planned;
 }
 

@@ -93,9 +93,9 @@ CancelToken install_signal_handlers() {
 }
 
 std::string_view command_name(Command command) {
-  static constexpr std::array<std::string_view, 13> names = {"none",       "check",  "targets", "releases", "usecases",
-                                                             "plan",       "create", "inspect", "verify",   "extract",
-                                                             "completion", "help",   "version"};
+  static constexpr std::array<std::string_view, 14> names = {"none", "check",      "targets", "releases", "usecases",
+                                                             "plan", "create",     "inspect", "verify",   "extract",
+                                                             "diff", "completion", "help",    "version"};
   return names.at(static_cast<std::size_t>(command));
 }
 

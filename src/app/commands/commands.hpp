@@ -13,5 +13,6 @@ namespace rocm_offline::app {
 [[nodiscard]] int run_inspect(const Invocation& invocation, Session& session);
 [[nodiscard]] int run_verify(const Invocation& invocation, Session& session);
 [[nodiscard]] int run_extract(const Invocation& invocation, Session& session);
+[[nodiscard]] int run_diff(const Invocation& invocation, Session& session);
 
 }  // namespace rocm_offline::app

@@ -20,7 +20,8 @@ Error united_error(const std::vector<Error>& errors, std::size_t wanted) {
     return in_context(std::move(error), "downloading packages");
   }
   error.details["failed"] = std::to_string(errors.size()) + " of " + std::to_string(wanted);
-  for (const Error& one : errors) {
+  for (std::size_t i = 1; i < errors.size(); ++i) {
+    const Error& one = errors[i];
     const auto url = one.details.find("url");
     error.problems.push_back({.summary = one.message + ": " + one.reason,
                               .chain = url == one.details.end() ? std::vector<std::string>{} : std::vector{url->second},
@@ -108,19 +109,27 @@ Result<Created> create(const Invocation& invocation, Session& session) {
   if (!plans) {
     return fail(std::move(plans).error());
   }
+  auto inputs = read_plan_inputs(invocation.selection, session);
+  if (!inputs) {
+    return fail(std::move(inputs).error());
+  }
   auto transfers = transfer_options(invocation.selection, *plans, invocation.create.jobs);
   if (!transfers) {
     return fail(std::move(transfers).error());
   }
   const auto downloader = fetch::make_curl_downloader(std::move(*transfers), session.events(), session.cancel());
-  auto planned = make_plan(*plans, invocation.selection.trust == "full", *downloader, session);
+  auto planned = make_plan(*plans, invocation.selection, *inputs, *downloader, session);
   if (!planned) {
     return fail(std::move(planned).error());
   }
   session.logger().set_bundle_id(planned->layout.bundle_id);
   auto finished = write_bundle(planned->layout, invocation.create, *downloader, session);
   if (!finished) {
-    return fail(std::move(finished).error());
+    Error error = std::move(finished).error();
+    if (inputs->locked && exit_status(error.code) == exit_status(ErrorCode::transfer_failed)) {
+      error.help += "; mirrors drop what is superseded: a bundle that still has it can be named with --reuse";
+    }
+    return fail(std::move(error));
   }
   return Created{std::move(*planned), std::move(*finished)};
 }

@@ -69,12 +69,16 @@ Result<Planned> plan(const SelectionOptions& selection, Session& session) {
   if (!plans) {
     return fail(std::move(plans).error());
   }
+  auto inputs = read_plan_inputs(selection, session);
+  if (!inputs) {
+    return fail(std::move(inputs).error());
+  }
   auto transfers = transfer_options(selection, *plans, default_jobs);
   if (!transfers) {
     return fail(std::move(transfers).error());
   }
   const auto downloader = fetch::make_curl_downloader(std::move(*transfers), session.events(), session.cancel());
-  return make_plan(*plans, selection.trust == "full", *downloader, session);
+  return make_plan(*plans, selection, *inputs, *downloader, session);
 }
 
 }  // namespace

@@ -55,7 +55,8 @@ TEST_CASE("a repeatable option does not swallow the word that follows") {
 }
 
 TEST_CASE("the configuration file gives what the command line leaves out") {
-  const ConfigFile file("release = \"distro\"\ntarget = [\"debian-13\"]\nusecase = [\"hip\"]\nretries = 2\nrecommends = true\n");
+  const ConfigFile file(
+      "release = \"distro\"\ntarget = [\"debian-13\"]\nusecase = [\"hip\"]\nretries = 2\nrecommends = true\n");
   const Invocation invocation = parsed({"plan", "--config", file.path(), "--usecase", "opencl"});
   CHECK(invocation.selection.release == "distro");
   CHECK(invocation.selection.targets == std::vector<std::string>{"debian-13"});
@@ -106,7 +107,7 @@ TEST_CASE("every command has help, and completion knows every command") {
   const auto script = completion_script("bash");
   REQUIRE(script.has_value());
   for (const char* command : {"check", "targets", "releases", "usecases", "plan", "create", "inspect", "verify",
-                              "extract", "completion", "help", "version"}) {
+                              "extract", "diff", "completion", "help", "version"}) {
     const auto help = help_text(command);
     REQUIRE(help.has_value());
     CHECK(help->find("Usage: rocm-offline-creator") != std::string::npos);
@@ -118,4 +119,33 @@ TEST_CASE("every command has help, and completion knows every command") {
 TEST_CASE("JSON is wanted also where the rest does not parse") {
   CHECK(wants_json({"plan", "--no-such-option", "--json"}));
   CHECK_FALSE(wants_json({"plan"}));
+}
+
+TEST_CASE("keys, chain, locks and diff are understood where they belong") {
+  const auto create = parse_command_line({"create", "--sign-key", "site.pem", "--lock", "site.lock", "--locked"});
+  REQUIRE(create.has_value());
+  CHECK(create->selection.sign_key == "site.pem");
+  CHECK(create->selection.lock == "site.lock");
+  CHECK(create->selection.locked);
+  CHECK(parse_command_line({"plan", "--lock", "site.lock"}).has_value());
+  const auto verify = parse_command_line({"verify", "--chain", "--verify-key", "site.pub", "x.run"});
+  REQUIRE(verify.has_value());
+  CHECK(verify->file.chain);
+  CHECK(verify->file.verify_key == "site.pub");
+  CHECK(verify->file.file == "x.run");
+  CHECK_FALSE(parse_command_line({"inspect", "--chain", "x.run"}).has_value());
+  CHECK_FALSE(parse_command_line({"diff", "only.run"}).has_value());
+  const auto diff = parse_command_line({"diff", "old.run", "new.lock"});
+  REQUIRE(diff.has_value());
+  CHECK(diff->command == Command::diff);
+  CHECK(diff->diff.before == "old.run");
+  CHECK(diff->diff.after == "new.lock");
+  for (const char* shell : {"bash", "zsh", "fish"}) {
+    const auto script = completion_script(shell);
+    REQUIRE(script.has_value());
+    for (const char* word : {"sign-key", "verify-key", "chain", "lock", "locked", "diff"}) {
+      INFO(shell << ": " << word);
+      CHECK(script->find(word) != std::string::npos);
+    }
+  }
 }
