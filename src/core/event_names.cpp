@@ -23,8 +23,6 @@ const std::vector<EventName>& event_names() {
        "repository,url,reason"},
       {"repos.mirror.refused", warning, "what a mirror served is refused, the next of its list is tried",
        "repository,url,next_url,code,reason"},
-      {"repos.mirror.refused", warning, "what a mirror served is refused, the next of its list is tried",
-       "repository,url,next_url,code,reason"},
       {"repos.release.missing", warning, "an optional repository is not there", "repository,url"},
       {"repos.repository.warned", warning, "a repository was taken with a reservation", ""},
       {"repos.check.allowed", warning, "a check failed and was allowed by the user", "repository,check,reason"},
