@@ -14,7 +14,7 @@ namespace {
 // RFC 8032, 7.1, test 2, as PKCS #8 and SPKI.
 constexpr const char* private_pem =
     "-----BEGIN PRIVATE KEY-----\n"
-    "MC4CAQAwBQYDK2VwBCIEIEzNCJsolp2l7bbk82zDodyn1jtRWpbmq08u4G8eb6b7\n"
+    "MC4CAQAwBQYDK2VwBCIEIEzNCJso/5banbbDRuwRTg9bijGfNaumJNqM9u1PuKb7\n"
     "-----END PRIVATE KEY-----\n";
 constexpr const char* public_hex = "3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c";
 constexpr const char* signature_hex =
