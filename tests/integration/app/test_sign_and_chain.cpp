@@ -173,6 +173,9 @@ TEST_CASE("the chain of a created file holds, by gpg and by its own program") {
   test::CreatorRun scene;
   for (const auto form : {test::ReleaseForm::in_release, test::ReleaseForm::detached}) {
     for (const char* compression : {"xz", "gz", "zst", "bz2"}) {
+      if (form == test::ReleaseForm::detached && std::string_view(compression) != "xz") {
+        continue;  // the form of the signature says nothing of the index
+      }
       INFO(compression << ", detached: " << (form == test::ReleaseForm::detached));
       scene.spec.form = form;
       scene.spec.compressions = {compression};
