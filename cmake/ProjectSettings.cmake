@@ -9,6 +9,9 @@ if(ROCM_OFFLINE_SANITIZE)
                          -fno-sanitize-recover=all)
   target_link_options(project_settings INTERFACE -fsanitize=${ROCM_OFFLINE_SANITIZE})
 endif()
+if(ROCM_OFFLINE_FUZZ)
+  target_compile_options(project_settings INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 
 add_library(project_warnings INTERFACE)
 target_compile_options(project_warnings INTERFACE
