@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <optional>
+#include <sstream>
 
 #include "journal.hpp"
 #include "rocm_offline/core/text.hpp"
@@ -17,8 +19,29 @@ namespace fs = std::filesystem;
 
 namespace {
 
+// Who holds the lock, as the kernel tells (proc(5), /proc/locks: "1: FLOCK ADVISORY WRITE 4711 fe:00:131 0 EOF"). Not
+// there on network file systems, and elsewhere only of processes that this one may see.
+std::optional<long> lock_holder(const fs::path& path) {
+  struct stat status {};
+  const auto locks = read_file(Stage::bundle, "/proc/locks", std::uint64_t{4} << 20U);
+  if (!locks || ::stat(path.c_str(), &status) != 0) {
+    return std::nullopt;
+  }
+  const std::string inode = ":" + std::to_string(status.st_ino);
+  for (const std::string& line : split(*locks, '\n')) {
+    std::istringstream words(line);
+    std::string number, kind, advice, access, file;
+    long pid = 0;
+    if (words >> number >> kind >> advice >> access >> pid >> file && kind == "FLOCK" && file.ends_with(inode)) {
+      return pid > 0 ? std::optional(pid) : std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
+
 Error busy(const OutputPaths& paths) {
-  const auto holder = read_journal_holder(paths.journal);
+  auto holder = lock_holder(paths.part);
+  holder = holder ? holder : read_journal_holder(paths.journal);
   Error error = {.code = ErrorCode::output_busy,
                  .stage = Stage::bundle,
                  .message = "another create is writing " + paths.output.string(),

@@ -74,6 +74,37 @@ class MemberSink final : public ByteSink {
   const fs::path& m_path;
 };
 
+Result<Done> check_output(const fs::path& output, const OutputPaths& paths) {
+  std::error_code code;
+  const fs::file_status status = fs::status(paths.output, code);
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    return fail({.code = ErrorCode::usage,
+                 .stage = Stage::bundle,
+                 .message = "cannot write the bundle to " + output.string(),
+                 .reason = "it is a folder or a device, not a file",
+                 .details = {{"path", output.string()}},
+                 .help = "name a file with -o"});
+  }
+  if (!fs::is_directory(paths.output.parent_path(), code)) {
+    return fail({.code = ErrorCode::file_missing,
+                 .stage = Stage::bundle,
+                 .message = "cannot write the bundle to " + output.string(),
+                 .reason = "the folder " + paths.output.parent_path().string() + " does not exist",
+                 .details = {{"path", output.string()}},
+                 .help = "make the folder, or name another file with -o"});
+  }
+  return Done{};
+}
+
+// GNU's form (coreutils, "cksum output modes"): a line break in a name would begin another line.
+std::string checksum_line(const Sha256Digest& digest, const std::string& name) {
+  std::string escaped;
+  for (const char c : name) {
+    escaped += c == '\n' ? "\\n" : c == '\r' ? "\\r" : c == '\\' ? "\\\\" : std::string(1, c);
+  }
+  return (escaped == name ? "" : "\\") + digest.hex() + "  " + escaped + "\n";
+}
+
 }  // namespace
 
 struct BundleWriter::Impl {
@@ -96,7 +127,6 @@ struct BundleWriter::Impl {
   std::atomic<std::uint64_t> bytes_settled = 0;
   std::unique_ptr<FileHasher> hasher{};
 
-  Result<Done> check_output();
   Result<Done> take_part();
   Result<Done> write_fixed_parts();
   Result<Done> zero_gaps();
@@ -112,35 +142,8 @@ struct BundleWriter::Impl {
   Result<Done> publish_file(Sha256Digest digest);
 };
 
-Result<Done> BundleWriter::Impl::check_output() {
-  std::error_code code;
-  const fs::file_status status = fs::status(paths.output, code);
-  if (fs::exists(status) && !fs::is_regular_file(status)) {
-    return fail({.code = ErrorCode::usage,
-                 .stage = Stage::bundle,
-                 .message = "cannot write the bundle to " + options.output.string(),
-                 .reason = "it is a folder or a device, not a file",
-                 .details = {{"path", options.output.string()}},
-                 .help = "name a file with -o"});
-  }
-  if (!fs::is_directory(paths.output.parent_path(), code)) {
-    return fail({.code = ErrorCode::file_missing,
-                 .stage = Stage::bundle,
-                 .message = "cannot write the bundle to " + options.output.string(),
-                 .reason = "the folder " + paths.output.parent_path().string() + " does not exist",
-                 .details = {{"path", options.output.string()}},
-                 .help = "make the folder, or name another file with -o"});
-  }
-  return Done{};
-}
-
 // The .part, locked and as long as the bundle; claims of an earlier run for the same bundle.
 Result<Done> BundleWriter::Impl::take_part() {
-  auto locked = lock_part(paths);
-  if (!locked) {
-    return fail(std::move(locked).error());
-  }
-  fd = std::move(*locked);
   struct stat status {};
   if (::fstat(fd.get(), &status) != 0) {
     return fail(system_error(Stage::bundle, "cannot read the unfinished bundle", paths.part, errno));
@@ -346,8 +349,8 @@ Result<Done> BundleWriter::Impl::copy_reusable() {
 
 Result<Done> BundleWriter::Impl::prepare() {
   complete.assign(layout.members.size(), false);
-  for (const auto step : {&Impl::check_output, &Impl::take_part, &Impl::begin_journal, &Impl::write_fixed_parts,
-                          &Impl::check_claims, &Impl::copy_local_files, &Impl::copy_reusable}) {
+  for (const auto step : {&Impl::take_part, &Impl::begin_journal, &Impl::write_fixed_parts, &Impl::check_claims,
+                          &Impl::copy_local_files, &Impl::copy_reusable}) {
     if (auto done = (this->*step)(); !done) {
       return fail(in_context(std::move(done).error(), "writing " + options.output.string()));
     }
@@ -397,15 +400,25 @@ Result<Done> BundleWriter::Impl::publish_file(Sha256Digest digest) {
   if (::fchmod(fd.get(), 0755 & ~mask) != 0) {
     return fail(system_error(Stage::bundle, "cannot make the bundle executable", paths.part, errno));
   }
+  // Both files are whole before one of them gets its name: no bundle that looks finished on a disk that is full.
+  fs::path checksum_part = paths.checksum;
+  checksum_part += ".part";
+  const std::string line = checksum_line(digest, paths.output.filename().string());
+  if (auto done = write_file_atomically(Stage::bundle, checksum_part, line); !done) {
+    return done;
+  }
   // The old checksum goes first: a kill in between leaves a bundle without one, never one with another's.
-  ::unlink(paths.checksum.c_str());
+  if (::unlink(paths.checksum.c_str()) != 0 && errno != ENOENT) {
+    const int problem = errno;
+    ::unlink(checksum_part.c_str());
+    return fail(system_error(Stage::bundle, "cannot replace the checksum of the bundle", paths.checksum, problem));
+  }
   if (::rename(paths.part.c_str(), paths.output.c_str()) != 0) {
     return fail(system_error(Stage::bundle, "cannot give the bundle its name", paths.output, errno));
   }
   ::unlink(paths.journal.c_str());
-  const std::string line = digest.hex() + "  " + paths.output.filename().string() + "\n";
-  if (auto done = write_file_atomically(Stage::bundle, paths.checksum, line); !done) {
-    return done;
+  if (::rename(checksum_part.c_str(), paths.checksum.c_str()) != 0) {
+    return fail(system_error(Stage::bundle, "cannot give the checksum its name", paths.checksum, errno));
   }
   const FileDescriptor folder(::open(paths.output.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder.valid() || (::fsync(folder.get()) != 0 && errno != EINVAL)) {
@@ -419,8 +432,37 @@ BundleWriter::BundleWriter(BundleWriter&&) noexcept = default;
 BundleWriter& BundleWriter::operator=(BundleWriter&&) noexcept = default;
 BundleWriter::~BundleWriter() = default;
 
+Result<OutputClaim> OutputClaim::take(const fs::path& output) {
+  const OutputPaths paths = output_paths(output);
+  const auto refused = [&](Error error) { return fail(in_context(std::move(error), "writing " + output.string())); };
+  if (auto done = check_output(output, paths); !done) {
+    return refused(std::move(done).error());
+  }
+  auto locked = lock_part(paths);
+  if (!locked) {
+    return refused(std::move(locked).error());
+  }
+  return OutputClaim(paths.part, std::move(*locked));
+}
+
+OutputClaim::~OutputClaim() {
+  struct stat status {};
+  if (m_fd.valid() && ::fstat(m_fd.get(), &status) == 0 && status.st_size == 0) {
+    ::unlink(m_part.c_str());
+  }
+}
+
 Result<BundleWriter> BundleWriter::open(const WriterOptions& options, const BundleLayout& layout, EventSink& events,
                                         CancelToken cancel) {
+  auto claim = OutputClaim::take(options.output);
+  if (!claim) {
+    return fail(std::move(claim).error());
+  }
+  return open(std::move(*claim), options, layout, events, cancel);
+}
+
+Result<BundleWriter> BundleWriter::open(OutputClaim claim, const WriterOptions& options, const BundleLayout& layout,
+                                        EventSink& events, CancelToken cancel) {
   events.event({Level::info,
                 "bundle.layout.computed",
                 "the bundle will have " + format_size(layout.file_size),
@@ -428,6 +470,7 @@ Result<BundleWriter> BundleWriter::open(const WriterOptions& options, const Bund
                  {"bytes", std::to_string(layout.file_size)},
                  {"members", std::to_string(layout.members.size())}}});
   auto impl = std::make_unique<Impl>(options, layout, events, cancel);
+  impl->fd = std::move(claim.m_fd);
   if (auto done = impl->prepare(); !done) {
     return fail(std::move(done).error());
   }

@@ -86,15 +86,20 @@ nlohmann::json create_to_json(const Planned& planned, const bundle::FinishedBund
           {"log", log ? nlohmann::json(log->text.string()) : nlohmann::json(nullptr)}};
 }
 
-Result<bundle::FinishedBundle> write_bundle(const bundle::BundleLayout& layout, const CreateOptions& options,
-                                            fetch::Downloader& downloader, Session& session) {
-  auto writer = bundle::BundleWriter::open({.output = options.output, .reuse = options.reuse}, layout, session.events(),
-                                           session.cancel());
+Result<bundle::FinishedBundle> write_bundle(bundle::OutputClaim claim, const bundle::BundleLayout& layout,
+                                            const CreateOptions& options, fetch::Downloader& downloader,
+                                            Session& session) {
+  auto writer = bundle::BundleWriter::open(std::move(claim), {.output = options.output, .reuse = options.reuse}, layout,
+                                           session.events(), session.cancel());
   if (!writer) {
     return fail(std::move(writer).error());
   }
   if (auto downloaded = download_members(layout, *writer, downloader); !downloaded) {
     return fail(std::move(downloaded).error());
+  }
+  // Better no bundle yet than one whose log does not tell where it came from.
+  if (auto lost = session.logger().failure()) {
+    return fail(std::move(*lost));
   }
   return writer->publish();
 }
@@ -117,13 +122,18 @@ Result<Created> create(const Invocation& invocation, Session& session) {
   if (!transfers) {
     return fail(std::move(transfers).error());
   }
+  // Before the first transfer: who cannot write the output, or finds another create there, learns it at once.
+  auto claim = bundle::OutputClaim::take(invocation.create.output);
+  if (!claim) {
+    return fail(std::move(claim).error());
+  }
   const auto downloader = fetch::make_curl_downloader(std::move(*transfers), session.events(), session.cancel());
   auto planned = make_plan(*plans, invocation.selection, *inputs, *downloader, session);
   if (!planned) {
     return fail(std::move(planned).error());
   }
   session.logger().set_bundle_id(planned->layout.bundle_id);
-  auto finished = write_bundle(planned->layout, invocation.create, *downloader, session);
+  auto finished = write_bundle(std::move(*claim), planned->layout, invocation.create, *downloader, session);
   if (!finished) {
     Error error = std::move(finished).error();
     if (inputs->locked && exit_status(error.code) == exit_status(ErrorCode::transfer_failed)) {
@@ -137,9 +147,6 @@ Result<Created> create(const Invocation& invocation, Session& session) {
 }  // namespace
 
 int run_create(const Invocation& invocation, Session& session) {
-  if (auto opened = session.open_log(true); !opened) {
-    return session.failed(opened.error(), schema);
-  }
   auto created = create(invocation, session);
   if (!created) {
     return session.failed(created.error(), schema);

@@ -127,6 +127,41 @@ TEST_CASE("a second create on the same output is refused at once and names the h
   CHECK(BundleWriter::open({.output = place.output}, *layout, events, CancelToken()));
 }
 
+TEST_CASE("an output is claimed before anything is known of the bundle, and let go without a trace") {
+  const Workplace place;
+  {
+    const auto first = bundle::OutputClaim::take(place.output);
+    REQUIRE(first);
+    const auto second = bundle::OutputClaim::take(place.output);
+    REQUIRE_FALSE(second);
+    CHECK(second.error().code == ErrorCode::output_busy);
+    CHECK(second.error().details.at("pid") == std::to_string(::getpid()));
+  }
+  CHECK_FALSE(fs::exists(place.part));
+  std::ofstream(place.part) << "of an earlier run";
+  REQUIRE(bundle::OutputClaim::take(place.output));
+  CHECK(slurp(place.part) == "of an earlier run");
+}
+
+TEST_CASE("a checksum that cannot be written leaves no bundle that looks finished") {
+  const FakeBundle content = three_packages();
+  const Workplace place;
+  fs::create_directory(place.output.string() + ".sha256");
+  const auto finished = test::build_bundle(content, place.output, place.directory.path());
+  REQUIRE_FALSE(finished);
+  CHECK_FALSE(fs::exists(place.output));
+  CHECK(fs::exists(place.part));
+}
+
+TEST_CASE("a line break in the name of a bundle stays one line of its checksum") {
+  const FakeBundle content = three_packages();
+  const Workplace place;
+  const fs::path output = place.directory.path() / "a\nb\\c.run";
+  const auto finished = test::build_bundle(content, output, place.directory.path());
+  REQUIRE(finished);
+  CHECK(slurp(output.string() + ".sha256") == "\\" + finished->sha256.hex() + "  a\\nb\\\\c.run\n");
+}
+
 TEST_CASE("an interrupted create continues with what was complete") {
   const FakeBundle content = three_packages();
   const Workplace place;

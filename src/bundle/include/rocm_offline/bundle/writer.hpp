@@ -13,6 +13,7 @@
 #include "rocm_offline/core/error.hpp"
 #include "rocm_offline/core/events.hpp"
 #include "rocm_offline/core/ports.hpp"
+#include "rocm_offline/core/posix.hpp"
 
 namespace rocm_offline::bundle {
 
@@ -27,6 +28,23 @@ struct FinishedBundle {
   Sha256Digest sha256{};  // of the whole file
 };
 
+// The output belongs to this process from here on, before it is known what will be written there. Let go without a
+// writer, nothing is left behind, but an unfinished bundle of an earlier run stays.
+class OutputClaim {
+ public:
+  // usage or file_missing where no file can be written, output_busy at once where another create is at work.
+  [[nodiscard]] static Result<OutputClaim> take(const std::filesystem::path& output);
+  OutputClaim(OutputClaim&&) noexcept = default;
+  OutputClaim& operator=(OutputClaim&&) noexcept = delete;
+  ~OutputClaim();
+
+ private:
+  friend class BundleWriter;
+  OutputClaim(std::filesystem::path part, FileDescriptor fd) : m_part(std::move(part)), m_fd(std::move(fd)) {}
+  std::filesystem::path m_part;
+  FileDescriptor m_fd;
+};
+
 class BundleWriter {
  public:
   // `layout` and `events` must outlive the writer. Takes the lock, checks space (fallocate(2); statvfs where
@@ -34,6 +52,9 @@ class BundleWriter {
   // members, believes no journal entry without hashing.
   [[nodiscard]] static Result<BundleWriter> open(const WriterOptions& options, const BundleLayout& layout,
                                                  EventSink& events, CancelToken cancel);
+  // The same for an output that was claimed before.
+  [[nodiscard]] static Result<BundleWriter> open(OutputClaim claim, const WriterOptions& options,
+                                                 const BundleLayout& layout, EventSink& events, CancelToken cancel);
   BundleWriter(BundleWriter&&) noexcept;
   BundleWriter& operator=(BundleWriter&&) noexcept;
   ~BundleWriter();  // without publish(): the .part and its journal stay, resumable; the lock is released
