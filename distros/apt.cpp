@@ -1,6 +1,7 @@
 #include "rocm_offline/distros/apt.hpp"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -483,7 +484,8 @@ ProcessRequest AptTool::request_for(const std::vector<std::string>& argv) const 
   // A clean environment: no proxy, locale, frontend or debconf setting of the caller acts.
   request.clear_environment = true;
   request.environment = {{"PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
-                         {"HOME", "/root"},
+                         // Another user may not look into /root, and dpkg warns about the .dpkg.cfg it cannot read.
+                         {"HOME", ::geteuid() == 0 ? "/root" : "/nonexistent"},
                          {"LC_ALL", "C.UTF-8"},
                          {"DEBIAN_FRONTEND", "noninteractive"},
                          {"DEBCONF_NONINTERACTIVE_SEEN", "true"},
@@ -546,7 +548,9 @@ Result<std::string> AptTool::architecture() {
   if (outcome->exit_code != 0) {
     return fail(tool_error(argv, *outcome));
   }
-  return std::string(trim(outcome->output));
+  // The answer is the last line: what dpkg warns about comes before.
+  const std::string_view answer = trim(outcome->output);
+  return std::string(answer.substr(answer.rfind('\n') == std::string_view::npos ? 0 : answer.rfind('\n') + 1));
 }
 
 Result<std::vector<std::string>> AptTool::automatic_marks() {
