@@ -284,6 +284,9 @@ rocm_run() {
 }
 
 rocm_main() {
+  # A service, or su without "-", may have no PATH or a useless one: the system's programs are found all the same.
+  PATH=${PATH:-}${PATH:+:}/usr/sbin:/usr/bin:/sbin:/bin
+  export PATH
   rocm_read_arguments "$@"
   umask 022
   rocm_check_machine
