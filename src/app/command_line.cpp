@@ -262,8 +262,21 @@ std::unique_ptr<CLI::App> describe(Invocation& invocation) {
     command->footer(row.examples);
     command->callback([&invocation, which = row.command] { invocation.command = which; });
     add_arguments(*command, row.command, invocation);
+    refuse_empty_values(*command);
   }
+  refuse_empty_values(*cli);
   return cli;
+}
+
+// An empty value is a shell variable that was not set: never what was meant, and an empty path would be this folder.
+void refuse_empty_values(CLI::App& command) {
+  const CLI::Validator not_empty(
+      [](const std::string& value) { return value.empty() ? std::string("the value is empty") : std::string(); }, "");
+  for (CLI::Option* option : command.get_options({})) {
+    if (option->get_items_expected_max() > 0) {
+      option->check(not_empty);
+    }
+  }
 }
 
 Error usage_error(std::string reason, const std::string& command) {
@@ -335,12 +348,15 @@ Result<Invocation> parse_command_line(const std::vector<std::string>& arguments)
       return fail(std::move(from_file).error());
     }
     const std::string command = chosen_command(*cli);
-    std::vector<std::string> united = config_arguments(*from_file, *cli->get_subcommand(command), *cli);
-    if (united.empty()) {
+    auto united = config_arguments(*from_file, *invocation.selection.config, *cli->get_subcommand(command), *cli);
+    if (!united) {
+      return fail(std::move(united).error());
+    }
+    if (united->empty()) {
       return invocation;
     }
     std::vector<std::string> all = {command};
-    all.insert(all.end(), united.begin(), united.end());
+    all.insert(all.end(), united->begin(), united->end());
     bool seen_command = false;
     for (const std::string& argument : arguments) {
       if (!seen_command && argument == command) {
@@ -358,6 +374,7 @@ Result<Invocation> parse_command_line(const std::vector<std::string>& arguments)
     } catch (const CLI::ParseError& problem) {
       Error error = usage_error(problem.what(), command);
       error.code = ErrorCode::config_invalid;
+      error.message = "the configuration file is not understood";
       error.details["path"] = invocation.selection.config->string();
       return fail(std::move(error));
     }

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "rocm_offline/core/error.hpp"
@@ -14,15 +14,22 @@ class App;
 
 namespace rocm_offline::app {
 
-// Key and its values, in the file's order of keys. Scalars become text; true is an empty list (a flag), false is left
-// out. At most 256 KiB.
-using ConfigEntries = std::vector<std::pair<std::string, std::vector<std::string>>>;
+// One key of the file. A flag has no values.
+struct ConfigEntry {
+  std::string key{};
+  std::optional<bool> flag{};
+  std::vector<std::string> values{};  // scalars as text
+  unsigned line = 0;
+};
+using ConfigEntries = std::vector<ConfigEntry>;  // in the order of keys
 
-// config_invalid names file, line and column.
+// At most 256 KiB. config_invalid names file, line and column.
 [[nodiscard]] Result<ConfigEntries> read_config(const std::filesystem::path& file);
 
-// The same as arguments; a key that the command line gave already is left out when the option is not repeatable there.
-[[nodiscard]] std::vector<std::string> config_arguments(const ConfigEntries& entries, const CLI::App& command,
-                                                        const CLI::App& program);
+// The same as arguments, without what the command line gave already. A key of `plan` or `create` may stand in the file
+// of the other; any other unknown key, and a flag where a value belongs or the reverse, is config_invalid.
+[[nodiscard]] Result<std::vector<std::string>> config_arguments(const ConfigEntries& entries,
+                                                                const std::filesystem::path& file,
+                                                                const CLI::App& command, const CLI::App& program);
 
 }  // namespace rocm_offline::app

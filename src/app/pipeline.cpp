@@ -162,6 +162,24 @@ std::string host_of(std::string_view url) {
   return std::string(authority.substr(0, authority.starts_with('[') ? authority.find(']') + 1 : authority.find(':')));
 }
 
+// Said before the first transfer, and also where no https address would show it.
+Result<Done> check_pem(const std::string& option, const std::filesystem::path& file) {
+  constexpr std::uint64_t max_pem_bytes = 8U << 20U;
+  auto text = read_file(Stage::fetch, file, max_pem_bytes);
+  if (!text) {
+    return fail(in_context(std::move(text).error(), "reading " + option));
+  }
+  if (text->find("-----BEGIN ") == std::string::npos) {
+    return fail(Error{.code = ErrorCode::config_invalid,
+                      .stage = Stage::fetch,
+                      .message = option + " names a file without a certificate",
+                      .reason = "nothing in PEM form is in it",
+                      .details = {{"path", file.string()}},
+                      .help = "give a file with -----BEGIN CERTIFICATE----- in it"});
+  }
+  return Done{};
+}
+
 std::vector<std::string> keys_of(const std::map<std::string, std::vector<std::string>>& map) {
   std::vector<std::string> keys;
   for (const auto& [key, value] : map) {
@@ -235,6 +253,11 @@ Result<std::vector<ReleasePlan>> make_release_plans(const SelectionOptions& opti
 
 Result<fetch::TransferOptions> transfer_options(const SelectionOptions& selection,
                                                 const std::vector<ReleasePlan>& plans, unsigned jobs) {
+  if (selection.cacert) {
+    if (auto readable = check_pem("--cacert", *selection.cacert); !readable) {
+      return fail(std::move(readable).error());
+    }
+  }
   fetch::TransferOptions options;
   options.proxy = selection.proxy;
   options.ca_file = selection.cacert;
@@ -260,6 +283,9 @@ Result<fetch::TransferOptions> transfer_options(const SelectionOptions& selectio
                    .message = "--client-cert names an unknown repository group",
                    .reason = "no repository of this request is of group '" + pair->first + "'",
                    .help = "groups of this request: " + join(keys_of(options.hosts_by_group), ", ")});
+    }
+    if (auto readable = check_pem("--client-cert", pair->second); !readable) {
+      return fail(std::move(readable).error());
     }
     options.client_certificates[pair->first] = pair->second;
   }

@@ -4,6 +4,7 @@
 
 #include "rocm_offline/core/posix.hpp"
 #include "rocm_offline/core/text.hpp"
+#include "rocm_offline/core/user_name.hpp"
 
 namespace rocm_offline::app {
 
@@ -140,6 +141,13 @@ Result<plan::Selection> make_selection(const SelectionOptions& options, const Ca
   selection.allow_unsigned = options.allow_unsigned;
   selection.allow_expired = options.allow_expired;
   selection.allow_rollback = options.allow_rollback;
+  if (options.gpu_access && !is_user_name(*options.gpu_access)) {
+    return fail({.code = ErrorCode::usage,
+                 .stage = Stage::plan,
+                 .message = "--gpu-access is not understood",
+                 .reason = "'" + *options.gpu_access + "' cannot be the name of a user",
+                 .help = "give the name of one user, or all"});
+  }
   selection.post_install.gpu_access = options.gpu_access;
   for (const fs::path& file : options.repos) {
     auto repository = repos::read_site_repository(file);

@@ -7,6 +7,7 @@
 #include "rocm_offline/core/digest.hpp"
 #include "rocm_offline/core/posix.hpp"
 #include "rocm_offline/core/text.hpp"
+#include "rocm_offline/core/user_name.hpp"
 
 namespace rocm_offline::install {
 
@@ -16,11 +17,6 @@ namespace {
 
 constexpr std::string_view rules_path = "/etc/udev/rules.d/70-amdgpu.rules";
 constexpr std::uint64_t max_rules_bytes = 1U << 20U;
-
-bool is_user_name(std::string_view name) {
-  return !name.empty() && name.size() <= 256 && name.front() != '-' &&
-         name.find_first_of(":,/ \t") == std::string_view::npos && !has_control_characters(name);
-}
 
 // One entry of the target's databases (getent(1) asks LDAP and the like too, which a static program cannot).
 Result<std::optional<std::vector<std::string>>> look_up(distros::AptTool& tool, const std::string& database,

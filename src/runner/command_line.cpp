@@ -7,6 +7,7 @@
 #include <map>
 
 #include "rocm_offline/core/text.hpp"
+#include "rocm_offline/core/user_name.hpp"
 
 namespace rocm_offline::runner {
 
@@ -184,6 +185,15 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   app.add_flag("--allow-downgrades", line.allow_downgrades);
   app.add_flag("--purge", line.purge);
   app.add_flag("--no-post-install", line.no_post_install);
+  // An empty value is a shell variable that was not set: never what was meant, and an empty --root would be this
+  // machine.
+  const CLI::Validator not_empty(
+      [](const std::string& value) { return value.empty() ? std::string("the value is empty") : std::string(); }, "");
+  for (CLI::Option* option : app.get_options({})) {
+    if (option->get_items_expected_max() > 0) {
+      option->check(not_empty);
+    }
+  }
   try {
     std::vector<std::string> reversed(parts->options.rbegin(), parts->options.rend());
     app.parse(reversed);
@@ -202,6 +212,9 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   if (line.chain && line.word != Word::verify && line.word != Word::help) {
     return fail(
         usage("--chain goes with verify only", "verify --chain first, then " + std::string(word_name(line.word))));
+  }
+  if (line.gpu_access && !is_user_name(*line.gpu_access)) {
+    return fail(usage("--gpu-access is not understood", "'" + *line.gpu_access + "' cannot be the name of a user"));
   }
   std::error_code ignored;
   line.root = std::filesystem::weakly_canonical(line.root, ignored);

@@ -44,6 +44,13 @@ Result<distros::CheckReport> check(const CheckOptions& options, const Catalogs& 
       return fail(std::move(facts).error());
     }
     question.facts = std::move(*facts);
+  } else if (std::error_code ignored; options.root && !std::filesystem::is_directory(*options.root, ignored)) {
+    return fail({.code = ErrorCode::file_missing,
+                 .stage = Stage::check,
+                 .message = "there is no folder " + options.root->string(),
+                 .reason = "--root names the root folder of an image",
+                 .details = {{"path", options.root->string()}},
+                 .help = "check the path"});
   } else {
     question.facts = distros::read_machine_facts(options.root.value_or("/"));
   }
@@ -67,9 +74,6 @@ Result<distros::CheckReport> check(const CheckOptions& options, const Catalogs& 
 }  // namespace
 
 int run_check(const Invocation& invocation, Session& session) {
-  if (auto opened = session.open_log(false); !opened) {
-    return session.failed(opened.error(), schema);
-  }
   auto catalogs = load_catalogs(session.options().catalogs);
   if (!catalogs) {
     return session.failed(catalogs.error(), schema);

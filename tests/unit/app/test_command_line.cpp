@@ -90,6 +90,46 @@ TEST_CASE("a table in the configuration file is refused") {
   CHECK(invocation.error().code == ErrorCode::config_invalid);
 }
 
+TEST_CASE("a flag is true or false, and nothing else is: no value is taken from the next key") {
+  for (const char* text : {"release = true\ntarget = \"debian-13\"\n", "recommends = \"yes\"\n", "recommends = []\n",
+                           "help = true\n", "config = \"other.toml\"\n"}) {
+    const ConfigFile file(text);
+    const auto invocation = parse_command_line({"plan", "--config", file.path()});
+    INFO(text);
+    REQUIRE_FALSE(invocation.has_value());
+    CHECK(invocation.error().code == ErrorCode::config_invalid);
+    CHECK(invocation.error().details.at("line") == "1");
+    CHECK(invocation.error().details.at("path") == file.path());
+  }
+}
+
+TEST_CASE("one configuration file serves plan and create") {
+  const ConfigFile file("release = \"distro\"\noutput = \"/srv/rocm.run\"\njobs = 4\n");
+  CHECK(parsed({"plan", "--config", file.path()}).selection.release == "distro");
+  const Invocation create = parsed({"create", "--config", file.path()});
+  CHECK(create.create.output == "/srv/rocm.run");
+  CHECK(create.create.jobs == 4);
+}
+
+TEST_CASE("a configuration of AMD's tool is named as what it is") {
+  const ConfigFile file("# comment\n\nROCM_VERSION=6.2\n");
+  const auto invocation = parse_command_line({"plan", "--config", file.path()});
+  REQUIRE_FALSE(invocation.has_value());
+  CHECK(invocation.error().code == ErrorCode::config_invalid);
+  CHECK(invocation.error().reason.find("AMD") != std::string::npos);
+}
+
+TEST_CASE("an empty value is a usage error for every option") {
+  for (const char* option : {"--target", "--release", "--package", "--mirror", "--proxy", "--keyring", "--gpu-access",
+                             "--cache-dir", "--log-dir", "--catalog", "--output", "--reuse", "--config"}) {
+    INFO(option);
+    const auto invocation = parse_command_line({"create", option, ""});
+    REQUIRE_FALSE(invocation.has_value());
+    CHECK(invocation.error().code == ErrorCode::usage);
+    CHECK(invocation.error().reason.find("empty") != std::string::npos);
+  }
+}
+
 TEST_CASE("a mistyped command is answered with the near one") {
   const auto invocation = parse_command_line({"creat"});
   REQUIRE_FALSE(invocation.has_value());

@@ -99,4 +99,21 @@ TEST_CASE("a key goes with any word, the chain with verify only", "[runner]") {
   CHECK(help_text().find("--verify-key") != std::string::npos);
 }
 
+TEST_CASE("an empty value is a usage error for every option", "[runner]") {
+  for (const char* option :
+       {"--root", "--log-dir", "--work-dir", "--treat-as", "--sha256", "--gpu-access", "--bundle"}) {
+    INFO(option);
+    const auto line = parse_command_line({"install", option, ""});
+    REQUIRE_FALSE(line.has_value());
+    CHECK(line.error().code == ErrorCode::usage);
+  }
+}
+
+TEST_CASE("what cannot be a user's name gets no access to the GPUs", "[runner]") {
+  for (const char* name : {"-rf", "a b", "a,b", "a:b", "a;b", "a\nb"}) {
+    CHECK_FALSE(parse_command_line({"install", std::string("--gpu-access=") + name}).has_value());
+  }
+  CHECK(parse_command_line({"install", "--gpu-access", "all"}).has_value());
+}
+
 }  // namespace rocm_offline::runner
