@@ -1,10 +1,13 @@
 #include "rocm_offline/logs/logger.hpp"
 
 #include <fcntl.h>
+#include <spdlog/details/null_mutex.h>
 #include <spdlog/logger.h>
-#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/base_sink.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
@@ -14,6 +17,7 @@
 #include "record.hpp"
 #include "rocm_offline/core/posix.hpp"
 #include "rocm_offline/core/text.hpp"
+#include "rocm_offline/core/version.hpp"
 
 namespace rocm_offline::logs {
 
@@ -31,23 +35,44 @@ std::string random_run_id() {
   return id;
 }
 
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
+// One of the two files. spdlog's own file sink would open the path a second time and keep no errno.
+class FileSink final : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
+ public:
+  FileSink(FileDescriptor fd, std::atomic<int>& first_errno) : m_fd(std::move(fd)), m_first_errno(first_errno) {}
+
+ protected:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    std::string_view rest(message.payload.data(), message.payload.size());
+    while (!rest.empty()) {
+      const ssize_t put = ::write(m_fd.get(), rest.data(), rest.size());
+      if (put < 0 && errno != EINTR) {
+        int none = 0;
+        m_first_errno.compare_exchange_strong(none, errno);
+        return;
+      }
+      rest.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(put, 0)));
+    }
+  }
+  void flush_() override {}  // nothing is kept back: the last line before a crash is the one that matters
+
+ private:
+  FileDescriptor m_fd;
+  std::atomic<int>& m_first_errno;
+};
+
 // A new file only: two runs must never write into one.
-Result<Done> create_file(const fs::path& path) {
-  const FileDescriptor fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0640));
+Result<std::unique_ptr<spdlog::logger>> file_logger(const fs::path& path, std::atomic<int>& first_errno) {
+  FileDescriptor fd(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0640));
   if (!fd.valid()) {
     return fail(system_error(Stage::logs, "cannot create the log file " + path.string(), path, errno));
   }
-  return Done{};
-}
-
-std::unique_ptr<spdlog::logger> file_logger(const fs::path& path, std::atomic<bool>& failed) {
-  auto writer =
-      std::make_unique<spdlog::logger>("", std::make_shared<spdlog::sinks::basic_file_sink_mt>(path.string()));
-  writer->set_pattern("%v");
+  auto writer = std::make_unique<spdlog::logger>("", std::make_shared<FileSink>(std::move(fd), first_errno));
   writer->set_level(spdlog::level::trace);
-  writer->flush_on(spdlog::level::trace);  // the last line before a crash is the one that matters
-  // spdlog's own handler would print each failure on standard error.
-  writer->set_error_handler([&failed](const std::string&) { failed = true; });
   return writer;
 }
 
@@ -58,15 +83,16 @@ struct Logger::Impl {
   const Clock& clock;
   RunIdentity run;
   Redactor redactor;
-  std::atomic<bool> failed = false;
+  std::atomic<int> first_errno = 0;
   std::mutex mutex;
+  bool discards = false;
   std::vector<Record> buffered;
   std::optional<LogPaths> paths;
   std::unique_ptr<spdlog::logger> text, jsonl;
 
   void add(Record record) {
     const std::lock_guard lock(mutex);
-    if (record.event.level < options.level) {
+    if (discards || record.event.level < options.level) {
       return;
     }
     if (!paths) {
@@ -77,8 +103,22 @@ struct Logger::Impl {
   }
 
   void write(const Record& record) {
-    text->info("{}", text_lines(record, redactor));
-    jsonl->info("{}", json_line(record, run, redactor));
+    text->info(text_lines(record, redactor) + "\n");
+    jsonl->info(json_line(record, run, redactor) + "\n");
+  }
+
+  void close(const LogPaths& files) {
+    text.reset();
+    jsonl.reset();
+    for (const fs::path& path : {files.text, files.jsonl}) {
+      ::unlink(path.c_str());
+    }
+  }
+
+  // A thread that cannot even allocate must be able to say so.
+  void lost() noexcept {
+    int none = 0;
+    first_errno.compare_exchange_strong(none, EIO);
   }
 };
 
@@ -87,8 +127,9 @@ Logger::Logger(LoggerOptions options, const Clock& clock)
                       .clock = clock,
                       .run = {.run = random_run_id(), .operation = options.operation, .bundle_id = {}},
                       .redactor = {},
-                      .failed = false,
+                      .first_errno = 0,
                       .mutex = {},
+                      .discards = false,
                       .buffered = {},
                       .paths = {},
                       .text = {},
@@ -103,26 +144,61 @@ Result<LogPaths> Logger::open(const fs::path& directory) {
   const std::string name =
       m_impl->options.operation + "-" + format_time_compact(m_impl->clock.now()) + "-" + m_impl->run.run;
   const LogPaths paths{.text = directory / (name + ".log"), .jsonl = directory / (name + ".jsonl")};
-  for (const fs::path& path : {paths.text, paths.jsonl}) {
-    if (auto created = create_file(path); !created) {
-      return fail(std::move(created).error());
-    }
-  }
   const std::lock_guard lock(m_impl->mutex);
-  try {
-    m_impl->text = file_logger(paths.text, m_impl->failed);
-    m_impl->jsonl = file_logger(paths.jsonl, m_impl->failed);
-  } catch (const spdlog::spdlog_ex& problem) {
-    Error error = system_error(Stage::logs, "cannot write the log", directory, EIO);
-    error.reason = problem.what();
-    return fail(std::move(error));
+  m_impl->first_errno = 0;
+  auto text = file_logger(paths.text, m_impl->first_errno);
+  if (!text) {
+    return fail(std::move(text).error());
   }
-  m_impl->paths = paths;
+  auto jsonl = file_logger(paths.jsonl, m_impl->first_errno);
+  if (!jsonl) {
+    ::unlink(paths.text.c_str());
+    return fail(std::move(jsonl).error());
+  }
+  m_impl->text = std::move(*text);
+  m_impl->jsonl = std::move(*jsonl);
   for (const Record& record : m_impl->buffered) {
     m_impl->write(record);
   }
+  if (const int problem = m_impl->first_errno; problem != 0) {
+    m_impl->close(paths);
+    return fail(system_error(Stage::logs, "cannot write the log in " + directory.string(), directory, problem));
+  }
+  m_impl->paths = paths;
   m_impl->buffered.clear();
   return paths;
+}
+
+void Logger::discard() {
+  const std::lock_guard lock(m_impl->mutex);
+  m_impl->discards = true;
+  m_impl->buffered.clear();
+}
+
+void Logger::run_started(std::string_view program, const std::vector<std::string>& arguments) noexcept try {
+  const std::string request = join(arguments, " ");
+  const std::string version(program_version());
+  Event first{.level = Level::info,
+              .name = "logs.run.started",
+              .message = std::string(program) + " " + version + " " + request,
+              .fields = {{"version", version}, {"request", request}}};
+  if (!m_impl->run.bundle_id.empty()) {
+    first.fields.emplace_back("bundle_id", m_impl->run.bundle_id);
+  }
+  first.fields.emplace_back("host", host_name());
+  first.fields.emplace_back("user", std::to_string(::geteuid()));
+  event(first);
+} catch (...) {
+  m_impl->lost();
+}
+
+void Logger::run_finished(int exit_status) noexcept try {
+  event({.level = Level::info,
+         .name = "logs.run.finished",
+         .message = "exit status " + std::to_string(exit_status),
+         .fields = {{"exit_status", std::to_string(exit_status)}}});
+} catch (...) {
+  m_impl->lost();
 }
 
 void Logger::add_secret(std::string_view secret) {
@@ -138,7 +214,7 @@ void Logger::set_bundle_id(std::string bundle_id) {
 void Logger::event(const Event& event) noexcept try {
   m_impl->add({.time = std::chrono::system_clock::now(), .event = event, .error = {}});
 } catch (...) {
-  m_impl->failed = true;  // logging never ends a run
+  m_impl->lost();  // logging never ends a run
 }
 
 void Logger::error(const Error& error) noexcept try {
@@ -149,11 +225,19 @@ void Logger::error(const Error& error) noexcept try {
                          .fields = {{"exit_status", std::to_string(exit_status(error.code))}}},
                .error = error});
 } catch (...) {
-  m_impl->failed = true;
+  m_impl->lost();
 }
 
-bool Logger::failed() const noexcept {
-  return m_impl->failed;
+std::optional<Error> Logger::failure() const {
+  const int problem = m_impl->first_errno;
+  if (problem == 0) {
+    return std::nullopt;
+  }
+  const auto files = paths();
+  Error error =
+      system_error(Stage::logs, "the log is incomplete", files ? files->text.parent_path() : fs::path(), problem);
+  error.help = "free space there, or choose another folder with --log-dir";
+  return error;
 }
 
 const std::string& Logger::run_id() const {

@@ -244,6 +244,17 @@ void add_arguments(CLI::App& command, Command which, Invocation& invocation) {
   }
 }
 
+// An empty value is a shell variable that was not set: never what was meant, and an empty path would be this folder.
+void refuse_empty_values(CLI::App& command) {
+  const CLI::Validator not_empty(
+      [](const std::string& value) { return value.empty() ? std::string("the value is empty") : std::string(); }, "");
+  for (CLI::Option* option : command.get_options({})) {
+    if (option->get_items_expected_max() > 0) {
+      option->check(not_empty);
+    }
+  }
+}
+
 // The whole description; parsing, help and completion all start from it.
 std::unique_ptr<CLI::App> describe(Invocation& invocation) {
   auto cli = std::make_unique<CLI::App>("Builds one file that installs ROCm on machines without a network", program);
@@ -266,17 +277,6 @@ std::unique_ptr<CLI::App> describe(Invocation& invocation) {
   }
   refuse_empty_values(*cli);
   return cli;
-}
-
-// An empty value is a shell variable that was not set: never what was meant, and an empty path would be this folder.
-void refuse_empty_values(CLI::App& command) {
-  const CLI::Validator not_empty(
-      [](const std::string& value) { return value.empty() ? std::string("the value is empty") : std::string(); }, "");
-  for (CLI::Option* option : command.get_options({})) {
-    if (option->get_items_expected_max() > 0) {
-      option->check(not_empty);
-    }
-  }
 }
 
 Error usage_error(std::string reason, const std::string& command) {

@@ -1,4 +1,6 @@
 // The creator: reads the command line, runs one command, ends with the exit status of cli.md.
+#include <unistd.h>
+
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -14,36 +16,75 @@ namespace rocm_offline::app {
 
 namespace {
 
+void print_error(const Error& error) {
+  std::fputs(ui::render_error(error, ui::wants_color(ui::Color::automatic, STDERR_FILENO)).c_str(), stderr);
+}
+
+// For results that need no session.
+int print(std::string_view text) {
+  if (auto written = write_standard_output(text); !written) {
+    print_error(written.error());
+    return exit_status(written.error().code);
+  }
+  return 0;
+}
+
+int print_json(const nlohmann::json& document) {
+  return print(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
 // Before a session exists: the command line itself is wrong.
 int refuse(const Error& error, bool json) {
   if (json) {
-    const nlohmann::json document = {{"schema", "rocm-offline/error/1"}, {"error", to_json(error)}};
-    std::puts(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+    (void)print_json({{"schema", "rocm-offline/error/1"}, {"error", to_json(error)}});
   }
-  std::fputs(ui::render_error(error, ui::wants_color(ui::Color::automatic, 2)).c_str(), stderr);
+  print_error(error);
   return exit_status(error.code);
 }
 
-int print_or_refuse(const Result<std::string>& text, bool json) {
+int print_help(const Invocation& invocation) {
+  auto text = help_text(invocation.word);
   if (!text) {
-    return refuse(text.error(), json);
+    return refuse(text.error(), invocation.global.json);
   }
-  std::fputs(text->c_str(), stdout);
-  return 0;
+  return invocation.global.json ? print_json({{"schema", "rocm-offline/help/1"}, {"text", *text}}) : print(*text);
+}
+
+int print_completion(const Invocation& invocation) {
+  auto script = completion_script(invocation.word);
+  if (!script) {
+    return refuse(script.error(), invocation.global.json);
+  }
+  return invocation.global.json
+             ? print_json({{"schema", "rocm-offline/completion/1"}, {"shell", invocation.word}, {"script", *script}})
+             : print(*script);
 }
 
 int print_version(bool json) {
+  const std::string version(program_version());
+  return json ? print_json({{"schema", "rocm-offline/version/1"}, {"version", version}})
+              : print("rocm-offline-creator " + version + "\n");
+}
+
+int refuse_nothing(bool json) {
   if (json) {
-    const nlohmann::json document = {{"schema", "rocm-offline/version/1"}, {"version", program_version()}};
-    std::puts(document.dump(2).c_str());
-  } else {
-    std::puts(("rocm-offline-creator " + std::string(program_version())).c_str());
+    return refuse({.code = ErrorCode::usage,
+                   .stage = Stage::ui,
+                   .message = "no command is given",
+                   .reason = "--json prints the result of a command",
+                   .help = "rocm-offline-creator help lists the commands"},
+                  json);
   }
-  return 0;
+  auto help = help_text("");
+  std::fputs(help ? help->c_str() : "", stderr);
+  return exit_status(ErrorCode::usage);
 }
 
 int run_command(const Invocation& invocation) {
-  Session session(invocation, install_signal_handlers());
+  Session session(invocation, install_signal_handlers(SecondSignal::ends_at_once));
+  if (auto opened = session.open_log(); !opened) {
+    return session.failed(opened.error(), document_schema(invocation.command));
+  }
   switch (invocation.command) {
     case Command::check:
       return run_check(invocation, session);
@@ -79,15 +120,12 @@ int run(const std::vector<std::string>& arguments) {
     return refuse(invocation.error(), json);
   }
   switch (invocation->command) {
-    case Command::none: {
-      auto help = help_text("");
-      std::fputs(help ? help->c_str() : "", stderr);
-      return exit_status(ErrorCode::usage);
-    }
+    case Command::none:
+      return refuse_nothing(json);
     case Command::help:
-      return print_or_refuse(help_text(invocation->word), json);
+      return print_help(*invocation);
     case Command::completion:
-      return print_or_refuse(completion_script(invocation->word), json);
+      return print_completion(*invocation);
     case Command::version:
       return print_version(json);
     default:
@@ -100,6 +138,7 @@ int run(const std::vector<std::string>& arguments) {
 }  // namespace rocm_offline::app
 
 int main(int argc, char** argv) {
+  rocm_offline::hold_standard_streams();
   try {
     return rocm_offline::app::run(std::vector<std::string>(argv + 1, argv + argc));
   } catch (const std::exception& bug) {

@@ -1,35 +1,19 @@
 #include "session.hpp"
 
-#include <signal.h>
 #include <unistd.h>
 
 #include <array>
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 
 #include "rocm_offline/core/text.hpp"
 #include "rocm_offline/core/values_json.hpp"
-#include "rocm_offline/core/version.hpp"
 
 namespace rocm_offline::app {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-std::atomic<bool> interrupted{false};
-
-extern "C" void on_signal(int) {
-  if (interrupted.exchange(true)) {
-    ::_exit(130);
-  }
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
-}
 
 fs::path home_folder(const char* variable, const char* below_home) {
   if (const char* folder = std::getenv(variable); folder != nullptr && *folder == '/') {
@@ -81,17 +65,6 @@ void add_secrets(logs::Logger& logger, const Invocation& invocation) {
 
 }  // namespace
 
-CancelToken install_signal_handlers() {
-  struct sigaction action {};
-  action.sa_handler = on_signal;
-  ::sigemptyset(&action.sa_mask);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
-    ::sigaction(number, &action, nullptr);
-  }
-  ::signal(SIGPIPE, SIG_IGN);
-  return CancelToken(&interrupted);
-}
-
 std::string_view command_name(Command command) {
   static constexpr std::array<std::string_view, 14> names = {"none", "check",      "targets", "releases", "usecases",
                                                              "plan", "create",     "inspect", "verify",   "extract",
@@ -99,26 +72,25 @@ std::string_view command_name(Command command) {
   return names.at(static_cast<std::size_t>(command));
 }
 
+std::string document_schema(Command command) {
+  return "rocm-offline/" + std::string(command == Command::inspect ? "manifest" : command_name(command)) + "/1";
+}
+
 Session::Session(const Invocation& invocation, CancelToken cancel)
     : m_options(invocation.global),
+      m_command(invocation.command),
       m_cancel(cancel),
       m_terminal(terminal_options(invocation.global)),
       m_logger({.operation = std::string(command_name(invocation.command)), .level = invocation.global.log_level},
                m_clock),
       m_tee({&m_logger, &m_terminal}) {
   add_secrets(m_logger, invocation);
-  m_logger.event(
-      {.level = Level::info,
-       .name = "logs.run.started",
-       .message = "rocm-offline-creator " + std::string(program_version()) + " " + join(invocation.arguments, " "),
-       .fields = {{"version", std::string(program_version())},
-                  {"request", join(invocation.arguments, " ")},
-                  {"host", host_name()},
-                  {"user", std::to_string(::geteuid())}}});
+  m_logger.run_started("rocm-offline-creator", invocation.arguments);
 }
 
-Result<Done> Session::open_log(bool by_default) {
-  if (!m_options.log_dir && !by_default) {
+Result<Done> Session::open_log() {
+  if (!m_options.log_dir && m_command != Command::create) {
+    m_logger.discard();
     return Done{};
   }
   auto opened = m_logger.open(m_options.log_dir ? *m_options.log_dir : logs::default_log_directory("/"));
@@ -129,35 +101,34 @@ Result<Done> Session::open_log(bool by_default) {
 }
 
 int Session::failed(const Error& error, std::string_view schema) {
-  const int status = exit_status(error.code);
-  m_logger.error(error);
   m_terminal.clear_progress();
   if (m_options.json) {
     print_json({{"schema", schema}, {"error", to_json(error)}});
   }
-  std::string text = ui::render_error(error, ui::wants_color(m_options.color, STDERR_FILENO));
-  if (const auto paths = m_logger.paths()) {
-    text += "log: " + paths->text.string() + "\n";
-  }
-  std::fputs(text.c_str(), stderr);
-  tell_lost_records();
-  return status;
+  return ends_with(error);
 }
 
 int Session::finished(int status) {
   m_terminal.clear_progress();
-  m_logger.event({.level = Level::info,
-                  .name = "logs.run.finished",
-                  .message = "exit status " + std::to_string(status),
-                  .fields = {{"exit_status", std::to_string(status)}}});
-  tell_lost_records();
-  return status;
+  if (m_output_error) {
+    return ends_with(*m_output_error);
+  }
+  m_logger.run_finished(status);
+  const auto lost = m_logger.failure();
+  return lost && status == 0 ? ends_with(*lost) : status;
 }
 
-void Session::tell_lost_records() const {
-  if (m_logger.failed()) {
-    std::fputs("warning: the log is incomplete: its folder could not be written to\n", stderr);
+int Session::ends_with(const Error& error) {
+  m_logger.error(error);
+  ui::Failure failure{.error = error};
+  if (const auto paths = m_logger.paths()) {
+    failure.logs = {paths->text, paths->jsonl};
   }
+  if (error.stage != Stage::logs) {
+    failure.lost_records = m_logger.failure();
+  }
+  std::fputs(ui::render_failure(failure, ui::wants_color(m_options.color, STDERR_FILENO)).c_str(), stderr);
+  return exit_status(error.code);
 }
 
 void Session::print_json(const nlohmann::json& document) {
@@ -167,8 +138,9 @@ void Session::print_json(const nlohmann::json& document) {
 
 void Session::print(std::string_view text) {
   m_terminal.clear_progress();
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fflush(stdout);
+  if (auto written = write_standard_output(text); !written && !m_output_error) {
+    m_output_error = std::move(written).error();
+  }
 }
 
 fs::path Session::cache_dir() const {

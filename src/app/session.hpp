@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,24 +14,23 @@
 #include "rocm_offline/core/events.hpp"
 #include "rocm_offline/core/ports.hpp"
 #include "rocm_offline/core/posix.hpp"
+#include "rocm_offline/core/standard_streams.hpp"
 #include "rocm_offline/logs/logger.hpp"
 #include "rocm_offline/ui/terminal.hpp"
 
 namespace rocm_offline::app {
-
-// SIGINT, SIGTERM and SIGHUP set the token's flag; a second one ends the process at once (130).
-[[nodiscard]] CancelToken install_signal_handlers();
 
 class Session {
  public:
   Session(const Invocation& invocation, CancelToken cancel);
 
   // Opens the log files: in --log-dir, else (create only) in the default folder of cli.md.
-  [[nodiscard]] Result<Done> open_log(bool by_default);
+  [[nodiscard]] Result<Done> open_log();
   // Prints the error (text on standard error; with --json a document on standard output), ends the log, returns the
   // exit status.
   [[nodiscard]] int failed(const Error& error, std::string_view schema);
-  // Ends the log of a run that did what it was asked to.
+  // Ends the log of a run that did what it was asked to. A result that could not be printed, or a log that could not
+  // be written to its end, is a failure all the same.
   [[nodiscard]] int finished(int status = 0);
 
   void print_json(const nlohmann::json& document);
@@ -48,17 +48,21 @@ class Session {
   [[nodiscard]] std::filesystem::path state_dir() const;
 
  private:
-  void tell_lost_records() const;
+  [[nodiscard]] int ends_with(const Error& error);
 
   GlobalOptions m_options;
+  Command m_command;
   CancelToken m_cancel;
   SystemClock m_clock;
   ui::Terminal m_terminal;
   logs::Logger m_logger;
   TeeEventSink m_tee;
+  std::optional<Error> m_output_error;
 };
 
 // "create", "plan", ...
 [[nodiscard]] std::string_view command_name(Command command);
+// `schema` of the document that a command prints.
+[[nodiscard]] std::string document_schema(Command command);
 
 }  // namespace rocm_offline::app

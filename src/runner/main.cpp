@@ -10,7 +10,9 @@
 
 #include "command_line.hpp"
 #include "rocm_offline/core/version.hpp"
+#include "rocm_offline/distros/distro.hpp"
 #include "rocm_offline/verify/site_signature.hpp"
+#include "rocm_offline/verify/verifier.hpp"
 #include "session.hpp"
 #include "words.hpp"
 
@@ -20,22 +22,38 @@ namespace {
 
 constexpr const char* error_schema = "rocm-offline/error/1";
 
+void print_error(const Error& error) {
+  std::fputs(ui::render_error(error, ui::wants_color(ui::Color::automatic, STDERR_FILENO)).c_str(), stderr);
+}
+
+// For results that need no session.
+int print(std::string_view text) {
+  if (auto written = write_standard_output(text); !written) {
+    print_error(written.error());
+    return exit_status(written.error().code);
+  }
+  return 0;
+}
+
 // Before a session exists.
 int refuse(const Error& error, bool json) {
   if (json) {
-    print_document(error_document(error, error_schema));
+    (void)print(document_text(error_document(error, error_schema)));
   }
-  std::fputs(ui::render_error(error, ui::wants_color(ui::Color::automatic, STDERR_FILENO)).c_str(), stderr);
+  print_error(error);
   return exit_status(error.code);
 }
 
+int print_help(bool json) {
+  return print(json ? document_text({{"schema", "rocm-offline/help/1"}, {"text", help_text()}})
+                    : std::string(help_text()));
+}
+
 int print_version_alone(bool json) {
-  if (json) {
-    print_document({{"schema", "rocm-offline/version/1"}, {"version", program_version()}, {"bundle_id", nullptr}});
-  } else {
-    std::puts(("rocm-offline-install " + std::string(program_version())).c_str());
-  }
-  return 0;
+  return print(json
+                   ? document_text(
+                         {{"schema", "rocm-offline/version/1"}, {"version", program_version()}, {"bundle_id", nullptr}})
+                   : "rocm-offline-install " + std::string(program_version()) + "\n");
 }
 
 // Without the stub: the tree that this program lies in, a mounted or extracted image.
@@ -69,6 +87,42 @@ Result<Done> check_verify_key(const bundle::BundleReader& bundle, Session& sessi
                             .fields = {{"key", key->hex()}}});
   }
   return trusted;
+}
+
+// What the options name has to exist before anything else is looked at.
+Result<Done> check_named_things(const CommandLine& line) {
+  if (std::error_code ignored; !std::filesystem::is_directory(line.root, ignored)) {
+    return fail(Error{.code = ErrorCode::file_missing,
+                      .stage = Stage::check,
+                      .message = "there is no folder " + line.root.string(),
+                      .reason = "--root names the root folder of an installed system",
+                      .details = {{"path", line.root.string()}},
+                      .help = "check the path"});
+  }
+  if (line.treat_as) {
+    auto catalog = distros::Catalog::load({});
+    if (!catalog) {
+      return fail(std::move(catalog).error());
+    }
+    if (auto target = catalog->target(*line.treat_as); !target) {
+      return fail(in_context(std::move(target).error(), "--treat-as"));
+    }
+  }
+  return Done{};
+}
+
+// verify and install compare the digest themselves, with every other byte.
+Result<Done> check_file_digest(const bundle::BundleReader& bundle, Session& session) {
+  const CommandLine& line = session.line();
+  if (!line.sha256 || line.word == Word::verify || line.word == Word::install) {
+    return Done{};
+  }
+  auto report =
+      verify::verify_bundle(bundle, {.expected_file_digest = line.sha256}, session.events(), session.cancel());
+  if (!report) {
+    return fail(std::move(report).error());
+  }
+  return report->findings.empty() ? Result<Done>(Done{}) : fail(verify::damage_error(*report));
 }
 
 int run_word(const bundle::BundleReader& bundle, Session& session) {
@@ -106,8 +160,7 @@ int run(const std::vector<std::string>& arguments) {
     return refuse(line.error(), json);
   }
   if (line->word == Word::help) {
-    std::fputs(std::string(help_text()).c_str(), stdout);
-    return 0;
+    return print_help(json);
   }
   if (line->word == Word::version && !line->bundle) {
     return print_version_alone(json);
@@ -119,7 +172,10 @@ int run(const std::vector<std::string>& arguments) {
     }
     line->bundle = *tree;
   }
-  const CancelToken cancel = install_signal_handlers();
+  if (auto named = check_named_things(*line); !named) {
+    return refuse(named.error(), json);
+  }
+  const CancelToken cancel = install_signal_handlers(SecondSignal::is_ignored);
   auto bundle = bundle::BundleReader::open(*line->bundle);
   Session session(*line, bundle ? bundle->bundle_id() : "", cancel);
   if (auto opened = session.open_log(); !opened) {
@@ -131,6 +187,9 @@ int run(const std::vector<std::string>& arguments) {
   if (auto trusted = check_verify_key(*bundle, session); !trusted) {
     return session.failed(trusted.error(), error_schema);
   }
+  if (auto intact = check_file_digest(*bundle, session); !intact) {
+    return session.failed(intact.error(), error_schema);
+  }
   return run_word(*bundle, session);
 }
 
@@ -139,6 +198,7 @@ int run(const std::vector<std::string>& arguments) {
 }  // namespace rocm_offline::runner
 
 int main(int argc, char** argv) {
+  rocm_offline::hold_standard_streams();
   // Started from a shell without sbin in its PATH (su), the package manager's programs must be found all the same.
   const char* path = std::getenv("PATH");
   ::setenv("PATH", (std::string(path != nullptr ? path : "") + ":/usr/sbin:/usr/bin:/sbin:/bin").c_str(), 1);

@@ -1,31 +1,14 @@
 #include "session.hpp"
 
-#include <signal.h>
 #include <unistd.h>
 
-#include <array>
-#include <atomic>
 #include <cstdio>
 
-#include "rocm_offline/core/text.hpp"
 #include "rocm_offline/core/values_json.hpp"
-#include "rocm_offline/core/version.hpp"
 
 namespace rocm_offline::runner {
 
 namespace {
-
-std::atomic<bool> interrupted{false};
-
-// A terminal's Ctrl-C comes twice, from the terminal and from the stub: a second signal must not end a run hard.
-extern "C" void on_signal(int) {
-  interrupted.store(true);
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
-}
 
 bool writes_log(Word word) {
   return word == Word::install || word == Word::uninstall;
@@ -39,27 +22,13 @@ std::string operation(const CommandLine& line) {
 
 }  // namespace
 
-CancelToken install_signal_handlers() {
-  struct sigaction action {};
-  action.sa_handler = on_signal;
-  ::sigemptyset(&action.sa_mask);
-  action.sa_flags = SA_RESTART;
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
-    ::sigaction(number, &action, nullptr);
-  }
-  ::signal(SIGPIPE, SIG_IGN);
-  return CancelToken(&interrupted);
-}
-
 nlohmann::json error_document(const Error& error, std::string_view schema) {
   return {{"schema", schema}, {"error", to_json(error)}};
 }
 
-void print_document(const nlohmann::json& document) {
+std::string document_text(const nlohmann::json& document) {
   // Bytes that are no UTF-8 are replaced, not thrown on.
-  const std::string text = document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fflush(stdout);
+  return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 Session::Session(const CommandLine& line, const std::string& bundle_id, CancelToken cancel)
@@ -72,15 +41,7 @@ Session::Session(const CommandLine& line, const std::string& bundle_id, CancelTo
       m_logger({.operation = operation(line), .level = line.log_level}, m_clock),
       m_tee({&m_logger, &m_terminal}) {
   m_logger.set_bundle_id(bundle_id);
-  const std::string request = join(line.arguments, " ");
-  m_logger.event({.level = Level::info,
-                  .name = "logs.run.started",
-                  .message = "rocm-offline-install " + std::string(program_version()) + " " + request,
-                  .fields = {{"version", std::string(program_version())},
-                             {"request", request},
-                             {"bundle_id", bundle_id},
-                             {"host", host_name()},
-                             {"user", std::to_string(::geteuid())}}});
+  m_logger.run_started("rocm-offline-install", line.arguments);
 }
 
 std::filesystem::path Session::log_directory() const {
@@ -89,9 +50,15 @@ std::filesystem::path Session::log_directory() const {
 
 Result<Done> Session::open_log() {
   if (!m_line.log_dir && !writes_log(m_line.word)) {
+    m_logger.discard();
     return Done{};
   }
   auto opened = m_logger.open(log_directory());
+  if (!opened && !m_line.log_dir && ::geteuid() != 0) {
+    // Who may not install has often no folder for logs either (a service user): the refusal that follows says more.
+    m_logger.discard();
+    return Done{};
+  }
   if (!opened) {
     return fail(in_context(std::move(opened).error(), "opening the log"));
   }
@@ -99,37 +66,45 @@ Result<Done> Session::open_log() {
 }
 
 int Session::failed(const Error& error, std::string_view schema) {
-  m_logger.error(error);
   m_terminal.clear_progress();
   if (m_line.json) {
-    print_document(error_document(error, schema));
+    print_json(error_document(error, schema));
   }
-  std::string text = ui::render_error(error, ui::wants_color(m_line.color, STDERR_FILENO));
-  if (const auto paths = m_logger.paths()) {
-    text += "log: " + paths->text.string() + "\nlog: " + paths->jsonl.string() + "\n";
-  }
-  std::fputs(text.c_str(), stderr);
-  return exit_status(error.code);
+  return ends_with(error);
 }
 
 int Session::finished(int status) {
   m_terminal.clear_progress();
-  m_logger.event({.level = Level::info,
-                  .name = "logs.run.finished",
-                  .message = "exit status " + std::to_string(status),
-                  .fields = {{"exit_status", std::to_string(status)}}});
-  return status;
+  if (m_output_error) {
+    return ends_with(*m_output_error);
+  }
+  m_logger.run_finished(status);
+  const auto lost = m_logger.failure();
+  return lost && status == 0 ? ends_with(*lost) : status;
+}
+
+int Session::ends_with(const Error& error) {
+  m_logger.error(error);
+  ui::Failure failure{.error = error};
+  if (const auto paths = m_logger.paths()) {
+    failure.logs = {paths->text, paths->jsonl};
+  }
+  if (error.stage != Stage::logs) {
+    failure.lost_records = m_logger.failure();
+  }
+  std::fputs(ui::render_failure(failure, ui::wants_color(m_line.color, STDERR_FILENO)).c_str(), stderr);
+  return exit_status(error.code);
 }
 
 void Session::print(std::string_view text) {
   m_terminal.clear_progress();
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fflush(stdout);
+  if (auto written = write_standard_output(text); !written && !m_output_error) {
+    m_output_error = std::move(written).error();
+  }
 }
 
 void Session::print_json(const nlohmann::json& document) {
-  m_terminal.clear_progress();
-  print_document(document);
+  print(document_text(document));
 }
 
 }  // namespace rocm_offline::runner

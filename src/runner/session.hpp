@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,17 +13,15 @@
 #include "rocm_offline/core/error.hpp"
 #include "rocm_offline/core/events.hpp"
 #include "rocm_offline/core/posix.hpp"
+#include "rocm_offline/core/standard_streams.hpp"
 #include "rocm_offline/logs/logger.hpp"
 #include "rocm_offline/ui/terminal.hpp"
 
 namespace rocm_offline::runner {
 
-// SIGINT, SIGTERM and SIGHUP set the flag; the run ends at the next place from which it can be resumed.
-[[nodiscard]] CancelToken install_signal_handlers();
-
 // A document that says only why nothing else can be printed.
 [[nodiscard]] nlohmann::json error_document(const Error& error, std::string_view schema);
-void print_document(const nlohmann::json& document);
+[[nodiscard]] std::string document_text(const nlohmann::json& document);
 
 class Session {
  public:
@@ -32,6 +31,7 @@ class Session {
   [[nodiscard]] Result<Done> open_log();
   // `schema` of the document that --json prints.
   [[nodiscard]] int failed(const Error& error, std::string_view schema);
+  // A result that could not be printed, or a log that could not be written to its end, is a failure all the same.
   [[nodiscard]] int finished(int status);
 
   void print(std::string_view text);  // standard output
@@ -45,12 +45,15 @@ class Session {
   [[nodiscard]] std::optional<logs::LogPaths> log_paths() const { return m_logger.paths(); }
 
  private:
+  [[nodiscard]] int ends_with(const Error& error);
+
   const CommandLine& m_line;
   CancelToken m_cancel;
   SystemClock m_clock;
   ui::Terminal m_terminal;
   logs::Logger m_logger;
   TeeEventSink m_tee;
+  std::optional<Error> m_output_error;
 };
 
 }  // namespace rocm_offline::runner

@@ -134,8 +134,8 @@ int run_verify(const bundle::BundleReader& bundle, Session& session) {
   if (session.line().json) {
     json document = {{"schema", schema},
                      {"bundle_id", report->bundle_id},
-                     {"bytes_checked", report->bytes_checked},
-                     {"files_checked", report->files_checked},
+                     {"bytes", report->bytes_checked},
+                     {"files", report->files_checked},
                      {"findings", json::array()}};
     if (chain) {
       document["chain"] = verify::to_json(*chain);

@@ -99,9 +99,6 @@ int run_inspect(const Invocation& invocation, Session& session) {
 
 int run_verify(const Invocation& invocation, Session& session) {
   constexpr const char* schema = "rocm-offline/verify/1";
-  if (auto opened = session.open_log(false); !opened) {
-    return session.failed(opened.error(), schema);
-  }
   auto reader = bundle::BundleReader::open(invocation.file.file);
   if (!reader) {
     return session.failed(reader.error(), schema);
@@ -160,8 +157,10 @@ int run_extract(const Invocation& invocation, Session& session) {
     return session.failed(extracted.error(), schema);
   }
   if (session.options().json) {
-    session.print_json(
-        {{"schema", schema}, {"bundle_id", reader->bundle_id()}, {"directory", invocation.file.directory.string()}});
+    session.print_json({{"schema", schema},
+                        {"bundle_id", reader->bundle_id()},
+                        {"directory", invocation.file.directory.string()},
+                        {"files", reader->files().size()}});
   } else {
     session.print(invocation.file.directory.string() + "\n");
   }

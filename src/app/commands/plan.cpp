@@ -84,9 +84,6 @@ Result<Planned> plan(const SelectionOptions& selection, Session& session) {
 }  // namespace
 
 int run_plan(const Invocation& invocation, Session& session) {
-  if (auto opened = session.open_log(false); !opened) {
-    return session.failed(opened.error(), schema);
-  }
   auto planned = plan(invocation.selection, session);
   if (!planned) {
     return session.failed(planned.error(), schema);

@@ -19,6 +19,7 @@ mkdir "$work/scratch" "$work/home"
 chmod 755 "$work/a bundle.run"
 [ "$(id -u)" -ne 0 ] || chown 65534:65534 "$work/home" "$work"
 
+cp "$work/a bundle.run" "$work/before"
 bundle() {
   expected=$1
   shift
@@ -70,6 +71,38 @@ err_says 'did you mean install'
 bundle 2 verify list
 bundle 2 --verify-key /x
 bundle 2 dryrun list
+
+# What an option names has to exist; a digest is compared whatever the word is.
+bundle 2 check --treat-as no-such-target
+err_says 'the targets are: '
+bundle 2 check --root /no/such/folder
+for word in check list status notes version uninstall; do
+  bundle 6 $word --sha256 0000000000000000000000000000000000000000000000000000000000000000
+done
+bundle 6 extract "$work/home/other" --sha256 0000000000000000000000000000000000000000000000000000000000000000
+[ ! -e "$work/home/other" ] || die "extract wrote the tree of a file with another digest"
+bundle 0 list --sha256 "$(sha256sum <"$work/a bundle.run" | cut -d' ' -f1)"
+bundle 0 help --json
+out_says '"schema": "rocm-offline/help/1"'
+
+# Standard output that takes nothing is 8, never a silent 0; closed it must not become some other file.
+for word in help version list verify notes logs; do
+  status=0
+  sh "$work/a bundle.run" $word >/dev/full 2>"$work/err" || status=$?
+  [ "$status" -eq 8 ] || die "$word on a full disk: status $status"
+  err_says '^error: the result cannot be written to standard output$'
+  status=0
+  sh "$work/a bundle.run" $word >&- 2>"$work/err" || status=$?
+  [ "$status" -eq 8 ] || die "$word with standard output closed: status $status"
+done
+cmp -s "$work/a bundle.run" "$work/before" || die "a closed standard output changed the bundle"
+
+# Not root, and no place for a log: the refusal is that of the user, not of the log.
+status=0
+if [ "$(id -u)" -eq 0 ]; then
+  setpriv --reuid=65534 --regid=65534 --clear-groups env HOME=/no/such/home "$work/a bundle.run" 2>"$work/err" >"$work/out" </dev/null || status=$?
+  [ "$status" -eq 3 ] || die "install by a user without a home: status $status"
+fi
 
 # Not root: a log all the same, whose paths are the last lines.
 bundle 3 install --log-dir "$work/home/logs" --json

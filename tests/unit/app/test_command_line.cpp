@@ -112,7 +112,7 @@ TEST_CASE("one configuration file serves plan and create") {
 }
 
 TEST_CASE("a configuration of AMD's tool is named as what it is") {
-  const ConfigFile file("# comment\n\nROCM_VERSION=6.2\n");
+  const ConfigFile file("# comment\n\nROCM_VERSION=6.2.1\n");
   const auto invocation = parse_command_line({"plan", "--config", file.path()});
   REQUIRE_FALSE(invocation.has_value());
   CHECK(invocation.error().code == ErrorCode::config_invalid);

@@ -173,7 +173,7 @@ TEST_CASE_METHOD(LogFixture, "records of many threads stay whole", "[logs]") {
 
 TEST_CASE_METHOD(LogFixture, "a full disk loses records and says so, but ends nothing", "[logs]") {
   REQUIRE(logger.open(folder.path()).has_value());
-  CHECK_FALSE(logger.failed());
+  CHECK_FALSE(logger.failure().has_value());
   rlimit before{};
   REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
@@ -184,7 +184,8 @@ TEST_CASE_METHOD(LogFixture, "a full disk loses records and says so, but ends no
   }
   ::setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, handler);
-  CHECK(logger.failed());
+  REQUIRE(logger.failure().has_value());
+  CHECK(logger.failure()->reason == "File too large");
 }
 
 TEST_CASE_METHOD(LogFixture, "a folder that cannot be made is an error, and the events stay", "[logs]") {
@@ -196,6 +197,53 @@ TEST_CASE_METHOD(LogFixture, "a folder that cannot be made is an error, and the 
   CHECK_FALSE(logger.paths().has_value());
   REQUIRE(logger.open(folder.path()).has_value());
   CHECK(records().size() == 1);
+}
+
+TEST_CASE_METHOD(LogFixture, "a disk that is full from the start leaves no file that looks like a log", "[logs]") {
+  logger.run_started("program", {"create"});
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit none{.rlim_cur = 0, .rlim_max = before.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &none) == 0);
+  const auto refused = logger.open(folder.path());
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().stage == Stage::logs);
+  CHECK(fs::is_empty(folder.path()));
+  REQUIRE(logger.open(folder.path()).has_value());
+  CHECK(records().size() == 1);
+}
+
+TEST_CASE_METHOD(LogFixture, "where the second file cannot be made the first is taken away", "[logs]") {
+  const fs::path second = folder.path() / ("create-20261201T004332Z-" + logger.run_id() + ".jsonl");
+  REQUIRE(fs::create_directory(second));
+  REQUIRE_FALSE(logger.open(folder.path()).has_value());
+  CHECK(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()) == 1);
+}
+
+TEST_CASE_METHOD(LogFixture, "a run without a log keeps nothing", "[logs]") {
+  logger.event({.name = "fetch.batch.done", .message = "before"});
+  logger.discard();
+  logger.event({.name = "fetch.batch.done", .message = "after"});
+  REQUIRE(logger.open(folder.path()).has_value());
+  CHECK(jsonl().empty());
+}
+
+TEST_CASE_METHOD(LogFixture, "the first record tells version, request, host and user, the last the exit status",
+                 "[logs]") {
+  logger.set_bundle_id("0123456789abcdef");
+  logger.run_started("rocm-offline-creator", {"create", "--json"});
+  REQUIRE(logger.open(folder.path()).has_value());
+  logger.run_finished(3);
+  const auto all = records();
+  REQUIRE(all.size() == 2);
+  for (const char* key : {"version", "request", "host", "user", "bundle_id"}) {
+    CHECK(all[0]["fields"].contains(key));
+  }
+  CHECK(all[0]["fields"]["request"] == "create --json");
+  CHECK(all[1]["fields"]["exit_status"] == "3");
 }
 
 TEST_CASE("logs go where the command line page says", "[logs]") {

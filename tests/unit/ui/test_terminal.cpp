@@ -163,3 +163,13 @@ TEST_CASE("a problem that is the reason is told once", "[ui]") {
         "  b needs liba\n"
         "help: add a repository\n");
 }
+
+TEST_CASE("the last lines of a failure are the error, its help and the log's paths", "[ui]") {
+  const Error error{.code = ErrorCode::io_error, .stage = Stage::install, .message = "it failed", .help = "do this"};
+  const ui::Failure failure{.error = error,
+                            .logs = {"/l/install-1.log", "/l/install-1.jsonl"},
+                            .lost_records = Error{.message = "the log is incomplete", .reason = "no space"}};
+  CHECK(ui::render_failure(failure, false) ==
+        "warning: the log is incomplete: no space\nerror: it failed\nhelp: do this\n"
+        "log: /l/install-1.log\nlog: /l/install-1.jsonl\n");
+}

@@ -1,5 +1,5 @@
 // Writes one run's events in two forms, `.log` for people and `.jsonl` for programs, from the same events.
-// Buffers until the folder is known; never throws; never writes a secret.
+// Buffers until the folder is known or it is said that there will be none; never throws; never writes a secret.
 #pragma once
 
 #include <filesystem>
@@ -16,12 +16,12 @@
 namespace rocm_offline::logs {
 
 struct LoggerOptions {
-  std::string operation{};               // create, install, uninstall, plan, ...: first part of the file name
-  Level level = Level::debug;          // least level written
+  std::string operation{};     // create, install, uninstall, plan, ...: first part of the file name
+  Level level = Level::debug;  // least level written
 };
 
 struct LogPaths {
-  std::filesystem::path text{};          // create-20261201T004332Z-1a2b3c4d.log
+  std::filesystem::path text{};  // create-20261201T004332Z-1a2b3c4d.log
   std::filesystem::path jsonl{};
 };
 
@@ -30,7 +30,7 @@ struct LogPaths {
 // (`TOKEN=`, `SECRET=`), and every literal given to add_secret, percent-encoded or not.
 class Redactor {
  public:
-  void add_secret(std::string_view secret);          // shorter than 4 characters is ignored
+  void add_secret(std::string_view secret);  // shorter than 4 characters is ignored
   [[nodiscard]] std::string redact(std::string_view text) const;
 
  private:
@@ -41,17 +41,23 @@ class Logger final : public EventSink {
  public:
   Logger(LoggerOptions options, const Clock& clock);
   ~Logger() override;
-  // Creates `directory` and the two files (0640) and writes what was buffered. An unwritable folder is an error
-  // (io_error, no_space) for the caller to report; events then stay buffered.
+  // Creates `directory` and the two files (0640) and writes what was buffered. An unwritable folder or a full disk is
+  // an error (io_error, no_space) for the caller to report; then neither file is left, and events stay buffered.
   [[nodiscard]] Result<LogPaths> open(const std::filesystem::path& directory);
+  // This run writes no log: what was buffered is dropped, and what comes is not kept.
+  void discard();
+  // First record of a run: version, request, host, user, and the bundle where it is known by then.
+  void run_started(std::string_view program, const std::vector<std::string>& arguments) noexcept;
+  void run_finished(int exit_status) noexcept;  // last record of a run that did not fail
   void add_secret(std::string_view secret);
   void set_bundle_id(std::string bundle_id);         // from then on in every record
   void event(const Event& event) noexcept override;  // JSON record: schema, time, run, operation, stage, level, event,
                                                      // message, fields, error, bundle_id; unused keys null
   void progress(const Progress&) noexcept override {}
-  void error(const Error& error) noexcept;           // last record of a run that failed
-  [[nodiscard]] bool failed() const noexcept;        // a record was lost (full disk); the caller says so, once
-  [[nodiscard]] const std::string& run_id() const;   // 8 hex digits, in the file names
+  void error(const Error& error) noexcept;  // last record of a run that failed
+  // A record was lost (no_space, io_error): the first failure, for the caller to say at the end of the run.
+  [[nodiscard]] std::optional<Error> failure() const;
+  [[nodiscard]] const std::string& run_id() const;  // 8 hex digits, in the file names
   [[nodiscard]] std::optional<LogPaths> paths() const;
 
  private:

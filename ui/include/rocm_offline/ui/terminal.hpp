@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdio>
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +19,14 @@ enum class Color { automatic, always, never };
 
 // error: … / reason: … / while: a > b / details / problems with their chains / help: …  Ends with a newline.
 [[nodiscard]] std::string render_error(const Error& error, bool color);
+// How a run ended that failed.
+struct Failure {
+  const Error& error;
+  std::vector<std::filesystem::path> logs{};  // written so far
+  std::optional<Error> lost_records{};        // the log's own failure
+};
+// The last lines of such a run: the error, its help, and one "log: PATH" for each file. What was lost is said before.
+[[nodiscard]] std::string render_failure(const Failure& failure, bool color);
 // One line per check: "pass  distribution  Debian 13".
 [[nodiscard]] std::string render_checks(const std::vector<Check>& checks, bool color);
 
@@ -24,13 +34,14 @@ enum class Color { automatic, always, never };
 [[nodiscard]] bool wants_color(Color color, int file_descriptor);
 
 struct TerminalOptions {
-  bool quiet = false;       // -q: warnings only (and the error at the end)
-  int verbose = 0;          // -v: debug events too
+  bool quiet = false;  // -q: warnings only (and the error at the end)
+  int verbose = 0;     // -v: debug events too
   bool color = false;
-  bool is_terminal = false; // progress redraws one line; else a line every 5 s
+  bool is_terminal = false;  // progress redraws one line; else a line every 5 s
 };
 
-// Prints messages of events (not of errors: those end up in the one error of the run) and a progress line with rate and time left (all to stderr).
+// Prints messages of events (not of errors: those end up in the one error of the run) and a progress line with rate and
+// time left (all to stderr).
 class Terminal final : public EventSink {
  public:
   explicit Terminal(TerminalOptions options);
