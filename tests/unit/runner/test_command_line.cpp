@@ -75,7 +75,7 @@ TEST_CASE("every option of the manual is taken", "[runner]") {
 TEST_CASE("what is not understood is a usage error with help", "[runner]") {
   const auto arguments =
       GENERATE(std::vector<std::string>{"instal"}, std::vector<std::string>{"verify", "list"},
-               std::vector<std::string>{"--chain"}, std::vector<std::string>{"--verify-key", "x"},
+               std::vector<std::string>{"--chain"}, std::vector<std::string>{"--with-site-hooks"},
                std::vector<std::string>{"--root"}, std::vector<std::string>{"--allow-mismatch", "moon"},
                std::vector<std::string>{"--sha256", "abc"}, std::vector<std::string>{"extract"},
                std::vector<std::string>{"dryrun", "list"}, std::vector<std::string>{"--color", "red"});
