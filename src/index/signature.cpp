@@ -50,6 +50,8 @@ Error no_gpg(const SignatureRequest& request, const std::string& reason) {
 
 void start_library_once() {
   static const bool done = [] {
+    // Only OpenPGP is used: without gpgconf GPGME starts half as many programs before it knows where gpg is.
+    GpgME::setGlobalFlag("disable-gpgconf", "1");
     GpgME::initializeLibrary();
     return true;
   }();
