@@ -43,7 +43,9 @@ std::vector<Row> release_rows(const std::vector<const repos::Release*>& releases
 }
 
 std::vector<Row> target_rows(const Catalogs& catalogs, const std::vector<const repos::Release*>& releases,
-                             const std::optional<std::string>& only) {
+                             const ListOptions& options) {
+  const std::optional<std::string>& only = options.target;
+  const bool of_one_release = options.release.has_value();
   std::vector<Row> rows;
   for (const std::string& id : catalogs.distros.target_ids()) {
     std::vector<std::string> supporting;
@@ -52,10 +54,13 @@ std::vector<Row> target_rows(const Catalogs& catalogs, const std::vector<const r
         supporting.push_back(release->id);
       }
     }
-    if (supporting.empty() || (only && *only != id)) {
+    // Without a release asked for, a target that is known but has none yet is listed too: `check` judges it.
+    if ((supporting.empty() && of_one_release) || (only && *only != id)) {
       continue;
     }
-    rows.push_back({id, "releases: " + join(supporting, " "), {{"id", id}, {"releases", supporting}}});
+    rows.push_back({id,
+                    "releases: " + (supporting.empty() ? "none in this version" : join(supporting, " ")),
+                    {{"id", id}, {"releases", supporting}}});
   }
   return rows;
 }
@@ -73,7 +78,7 @@ std::vector<Row> usecase_rows(const std::vector<const repos::Release*>& releases
       std::string words = usecase.title;
       if (target) {
         words += ": " + join(usecase.packages.at(*target), " ");
-        object["packages"] = usecase.packages.at(*target);
+        object["packages"] = {{*target, usecase.packages.at(*target)}};
       }
       rows.push_back({usecase.id, std::move(words), std::move(object)});
     }
@@ -102,7 +107,7 @@ Result<std::vector<Row>> rows_of(Command command, const ListOptions& options, co
   std::erase_if(releases, [&](const repos::Release* release) { return !has_target(*release, options.target); });
   switch (command) {
     case Command::targets:
-      return target_rows(catalogs, releases, options.target);
+      return target_rows(catalogs, releases, options);
     case Command::releases:
       return release_rows(releases);
     default:
