@@ -53,10 +53,11 @@ PreparedCommand prepare(const ProcessRequest& request) {
 }
 
 // Runs in the child. Reports errno of a failed step through the close-on-exec pipe.
-[[noreturn]] void become(const ProcessRequest& request, const PreparedCommand& command, int output, int report) {
+[[noreturn]] void become(const ProcessRequest& request, const PreparedCommand& command, int output, int errors,
+                         int report) {
   const int null_device = ::open("/dev/null", O_RDONLY);
   bool ready = null_device < 0 || ::dup2(null_device, STDIN_FILENO) >= 0;
-  ready = ready && ::dup2(output, STDOUT_FILENO) >= 0 && ::dup2(output, STDERR_FILENO) >= 0;
+  ready = ready && ::dup2(output, STDOUT_FILENO) >= 0 && ::dup2(errors, STDERR_FILENO) >= 0;
   if (ready && request.chroot) {
     ready = ::chroot(request.chroot->c_str()) == 0 && ::chdir("/") == 0;
   }
@@ -81,11 +82,12 @@ PreparedCommand prepare(const ProcessRequest& request) {
 // Splits what arrives into lines for the callback, and keeps it up to the cap.
 class OutputCollector {
  public:
-  OutputCollector(const ProcessRequest& request, ProcessOutcome& outcome) : m_request(request), m_outcome(outcome) {}
+  OutputCollector(const ProcessRequest& request, std::string& kept, bool& truncated)
+      : m_request(request), m_kept(kept), m_truncated(truncated) {}
   void take(std::string_view piece) {
-    const std::size_t room = m_request.capture_limit - std::min(m_request.capture_limit, m_outcome.output.size());
-    m_outcome.output.append(piece.substr(0, room));
-    m_outcome.truncated = m_outcome.truncated || piece.size() > room;
+    const std::size_t room = m_request.capture_limit - std::min(m_request.capture_limit, m_kept.size());
+    m_kept.append(piece.substr(0, room));
+    m_truncated = m_truncated || piece.size() > room;
     if (!m_request.on_line) {
       return;
     }
@@ -109,9 +111,45 @@ class OutputCollector {
  private:
   static constexpr std::size_t max_line = 64U << 10U;
   const ProcessRequest& m_request;
-  ProcessOutcome& m_outcome;
+  std::string& m_kept;
+  bool& m_truncated;
   std::string m_line;
 };
+
+// One end of the child's output. False at its end.
+bool drain(const FileDescriptor& from, OutputCollector& collector) {
+  std::array<char, 1U << 15U> buffer{};
+  const ssize_t got = ::read(from.get(), buffer.data(), buffer.size());
+  if (got < 0 && errno == EINTR) {
+    return true;
+  }
+  if (got > 0) {
+    collector.take({buffer.data(), static_cast<std::size_t>(got)});
+  }
+  return got > 0;
+}
+
+// Reads both until the child, and whoever inherited its ends, closed them. `errors` may be invalid: one pipe for both.
+void collect(FileDescriptor output, FileDescriptor errors, OutputCollector& from_output,
+             OutputCollector& from_errors) {
+  while (output.valid() || errors.valid()) {
+    std::array<pollfd, 2> ends = {pollfd{output.get(), POLLIN, 0}, pollfd{errors.get(), POLLIN, 0}};
+    if (::poll(ends.data(), ends.size(), -1) < 0) {
+      if (errno == EINTR) {
+        continue;
+      }
+      break;
+    }
+    if (ends[0].revents != 0 && !drain(output, from_output)) {
+      output.reset();
+    }
+    if (ends[1].revents != 0 && !drain(errors, from_errors)) {
+      errors.reset();
+    }
+  }
+  from_output.flush();
+  from_errors.flush();
+}
 
 Error start_error(const ProcessRequest& request, int reason) {
   return {.code = ErrorCode::native_tool_failed,
@@ -136,12 +174,18 @@ Result<ProcessOutcome> PosixProcessRunner::run(const ProcessRequest& request) {
     return fail(start_error(request, EINVAL));
   }
   std::array<int, 2> output{};
+  std::array<int, 2> errors{-1, -1};
   std::array<int, 2> report{};
   if (::pipe2(output.data(), O_CLOEXEC) != 0) {
     return fail(start_error(request, errno));
   }
   FileDescriptor output_read(output[0]);
   FileDescriptor output_write(output[1]);
+  if (request.separate_errors && ::pipe2(errors.data(), O_CLOEXEC) != 0) {
+    return fail(start_error(request, errno));
+  }
+  FileDescriptor errors_read(errors[0]);
+  FileDescriptor errors_write(errors[1]);
   if (::pipe2(report.data(), O_CLOEXEC) != 0) {
     return fail(start_error(request, errno));
   }
@@ -154,25 +198,17 @@ Result<ProcessOutcome> PosixProcessRunner::run(const ProcessRequest& request) {
     return fail(start_error(request, errno));
   }
   if (child == 0) {
-    become(request, command, output_write.get(), report_write.get());
+    become(request, command, output_write.get(), (errors_write.valid() ? errors_write : output_write).get(),
+           report_write.get());
   }
   output_write.reset();
+  errors_write.reset();
   report_write.reset();
 
   ProcessOutcome outcome;
-  OutputCollector collector(request, outcome);
-  std::array<char, 1U << 15U> buffer{};
-  for (;;) {
-    const ssize_t got = ::read(output_read.get(), buffer.data(), buffer.size());
-    if (got < 0 && errno == EINTR) {
-      continue;
-    }
-    if (got <= 0) {
-      break;
-    }
-    collector.take({buffer.data(), static_cast<std::size_t>(got)});
-  }
-  collector.flush();
+  OutputCollector from_output(request, outcome.output, outcome.truncated);
+  OutputCollector from_errors(request, outcome.errors, outcome.truncated);
+  collect(std::move(output_read), std::move(errors_read), from_output, from_errors);
 
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {

@@ -22,6 +22,20 @@ ProcessOutcome run(const ProcessRequest& request) {
 
 }  // namespace
 
+TEST_CASE("standard error can be kept out of an answer", "[core]") {
+  const auto apart = PosixProcessRunner().run(
+      {.argv = {"/bin/sh", "-c", "echo warning >&2; echo amd64; echo more >&2"}, .separate_errors = true});
+  REQUIRE(apart);
+  CHECK(apart->output == "amd64\n");
+  CHECK(apart->errors == "warning\nmore\n");
+  // More than a pipe holds on each side: neither may wait for the other to be read.
+  const auto much = PosixProcessRunner().run(
+      {.argv = {"/bin/sh", "-c", "head -c 300000 /dev/zero >&2; head -c 300000 /dev/zero"}, .separate_errors = true});
+  REQUIRE(much);
+  CHECK(much->output.size() == 300000);
+  CHECK(much->errors.size() == 300000);
+}
+
 TEST_CASE("arguments reach the program as they are, shell characters too", "[core]") {
   const std::string hostile = "$(id); `id` | cat > x && 'a\" *";
   CHECK(run({.argv = {"printf", "%s", hostile}}).output == hostile);

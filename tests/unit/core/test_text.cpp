@@ -53,6 +53,9 @@ TEST_CASE("near names come nearest first, and strange wishes get none", "[core]"
   CHECK(near_names("debian-14", names) == std::vector<std::string>{"debian-12", "debian-13"});
   CHECK(near_names("ubuntu", names) == std::vector<std::string>{"ubuntu-24.04"});
   CHECK(near_names("debian", names, 1).size() == 1);
+  CHECK(near_names("debian-31", names, 1) == std::vector<std::string>{"debian-13"});  // a swap is one slip
+  CHECK(near_names("hpi", {"hip", "rocm", "lrt"}) == std::vector<std::string>{"hip"});
+  CHECK(near_names("HIP", {"hip", "rocm", "lrt"}) == std::vector<std::string>{"hip"});
   CHECK(near_names("windows", names).empty());
   CHECK(near_names("", names).empty());
   CHECK(near_names(std::string(1000, 'd'), names).empty());

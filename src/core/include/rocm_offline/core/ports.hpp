@@ -44,12 +44,14 @@ struct ProcessRequest {
   std::optional<std::filesystem::path> chroot{};        // run inside this root
   std::optional<std::filesystem::path> directory{};
   std::function<void(std::string_view line)> on_line{}; // each line of stdout and stderr, as it comes
+  bool separate_errors = false;                         // for output that is parsed: stderr goes to `errors`
   std::size_t capture_limit = 16U << 20U;             // bytes of `output` kept; the rest is dropped and said
 };
 
 struct ProcessOutcome {
   int exit_code = 0;         // 128 + signal when killed
-  std::string output{};        // stdout and stderr, in order
+  std::string output{};        // stdout and stderr, in order; stdout alone when the errors are separate
+  std::string errors{};        // stderr, when separate
   bool truncated = false;
 };
 
