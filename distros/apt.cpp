@@ -257,7 +257,7 @@ Error tool_error(const std::vector<std::string>& argv, const ProcessOutcome& out
   return {.code = ErrorCode::native_tool_failed,
           .stage = Stage::install,
           .message = argv[0] + " failed with status " + std::to_string(outcome.exit_code),
-          .reason = complaint_of(outcome.output),
+          .reason = complaint_of(outcome.output + outcome.errors),
           .details = {{"command", join(argv, " ")}},
           .help = "read the lines above, or the log: every line of the package manager is in it"};
 }
@@ -308,6 +308,35 @@ Result<std::vector<DpkgPackage>> parse_dpkg_query(std::string_view output) {
     packages.push_back(std::move(package));
   }
   return packages;
+}
+
+std::vector<ChangedFile> parse_dpkg_verify(std::string_view output) {
+  static constexpr std::array<std::string_view, 6> left_out = {"/usr/share/doc/",    "/usr/share/man/",
+                                                               "/usr/share/info/",   "/usr/share/locale/",
+                                                               "/usr/share/lintian/", "/usr/share/linda/"};
+  std::vector<ChangedFile> files;
+  for (const std::string& line : split(output, '\n')) {
+    // "missing     /usr/bin/hipcc (Permission denied)" or "??5?????? c /etc/x": marks, an attribute (c: conffile), path.
+    const auto slash = line.find('/');
+    if (slash == std::string::npos || slash < 2) {
+      continue;
+    }
+    const std::string_view head = trim(std::string_view(line).substr(0, slash));
+    std::string path = line.substr(slash);
+    const bool is_missing = head.starts_with("missing");
+    if (const auto reason = path.rfind(" ("); is_missing && reason != std::string::npos) {
+      if (path.find("Permission denied", reason) != std::string::npos) {
+        continue;  // an ordinary user cannot tell
+      }
+      path.resize(reason);
+    }
+    const bool is_documentation = std::any_of(left_out.begin(), left_out.end(),
+                                              [&path](std::string_view folder) { return path.starts_with(folder); });
+    if (!head.ends_with(" c") && !(is_missing && is_documentation)) {
+      files.push_back({.path = std::move(path), .missing = is_missing});
+    }
+  }
+  return files;
 }
 
 std::vector<OrGroup> parse_relation_names(std::string_view field) {
@@ -502,6 +531,14 @@ Result<ProcessOutcome> AptTool::run(const std::vector<std::string>& argv) {
   return m_processes.run(request);
 }
 
+Result<ProcessOutcome> AptTool::ask(const std::vector<std::string>& argv) {
+  ProcessRequest request = request_for(argv);
+  // dpkg warns of what has nothing to do with the answer: a configuration file of HOME that it may not read, say.
+  request.separate_errors = true;
+  request.capture_limit = 64U << 20U;
+  return m_processes.run(request);
+}
+
 Result<ProcessOutcome> AptTool::run_isolated(const std::vector<std::string>& argv,
                                              const std::function<void(std::string_view)>& on_progress_line) {
   if (!m_config) {
@@ -527,9 +564,7 @@ Result<ProcessOutcome> AptTool::run_isolated(const std::vector<std::string>& arg
 
 Result<std::vector<DpkgPackage>> AptTool::packages() {
   const std::vector<std::string> argv = {"dpkg-query", "-W", "-f=" + dpkg_query_format()};
-  ProcessRequest request = request_for(argv);
-  request.capture_limit = 64U << 20U;
-  auto outcome = m_processes.run(request);
+  auto outcome = ask(argv);
   if (!outcome) {
     return fail(std::move(outcome).error());
   }
@@ -539,9 +574,26 @@ Result<std::vector<DpkgPackage>> AptTool::packages() {
   return parse_dpkg_query(outcome->output);
 }
 
+Result<std::vector<ChangedFile>> AptTool::changed_files(const std::vector<std::string>& names) {
+  if (names.empty()) {
+    return std::vector<ChangedFile>{};
+  }
+  std::vector<std::string> argv = {"dpkg", "--verify", "--verify-format", "rpm"};
+  argv.insert(argv.end(), names.begin(), names.end());
+  auto outcome = ask(argv);
+  if (!outcome) {
+    return fail(std::move(outcome).error());
+  }
+  // dpkg exits with 0 or 1 when it found something; 2 is a failure, of which the lines before it may tell the reason.
+  if (outcome->exit_code > 1) {
+    return fail(tool_error(argv, *outcome));
+  }
+  return parse_dpkg_verify(outcome->output);
+}
+
 Result<std::string> AptTool::architecture() {
   const std::vector<std::string> argv = {"dpkg", "--print-architecture"};
-  auto outcome = run(argv);
+  auto outcome = ask(argv);
   if (!outcome) {
     return fail(std::move(outcome).error());
   }
@@ -588,7 +640,7 @@ Result<Done> AptTool::mark(bool automatic, const std::vector<std::string>& names
 }
 
 Result<AptSiteConfiguration> AptTool::site_configuration() {
-  auto outcome = run({"apt-config", "dump"});
+  auto outcome = ask({"apt-config", "dump"});
   if (!outcome) {
     return fail(std::move(outcome).error());
   }

@@ -182,7 +182,14 @@ Result<Target> Catalog::target(std::string_view id) const {
     }
   }
   const std::vector<std::string> ids = target_ids();
-  const std::vector<std::string> near = near_names(id, ids);
+  std::vector<std::string> near = near_names(id, ids);
+  for (const Distro& distro : m_distros) {
+    for (const DistroVersion& version : distro.versions) {
+      if (!version.codename.empty() && version.codename == id) {
+        near = {distro.id + "-" + version.version};
+      }
+    }
+  }
   Error error{.code = ErrorCode::unknown_target,
               .stage = Stage::check,
               .message = "unknown target '" + std::string(id) + "'",

@@ -131,6 +131,18 @@ Result<Done> compare_installed(const std::vector<PackageId>& wanted,
             .help = "read what the package manager said in the log, then run the same command again: it continues"});
 }
 
+std::vector<std::string> file_differences(const std::vector<distros::ChangedFile>& files) {
+  constexpr std::size_t most = 20;
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < files.size() && i < most; ++i) {
+    lines.push_back(files[i].path + (files[i].missing ? " is missing" : " is not what its package brought"));
+  }
+  if (files.size() > most) {
+    lines.push_back("and " + counted(files.size() - most, "more file"));
+  }
+  return lines;
+}
+
 RemovalChoice choose_removals(const std::vector<std::string>& added, const std::vector<std::string>& kept_for,
                               const std::vector<distros::DpkgPackage>& installed) {
   std::set<std::string> removing;

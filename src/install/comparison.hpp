@@ -33,6 +33,9 @@ struct Tolerance {
 [[nodiscard]] Result<Done> compare_installed(const std::vector<PackageId>& wanted,
                                              const std::vector<distros::DpkgPackage>& installed);
 
+// One line for each file that is not as its package brought it; after many, how many more there are.
+[[nodiscard]] std::vector<std::string> file_differences(const std::vector<distros::ChangedFile>& files);
+
 // Of `added`, what can go: not needed by `kept_for` (names that other receipts need) nor, through dependencies, by an
 // installed package outside. Versions of dependencies are left to apt's simulation.
 struct RemovalChoice {

@@ -299,7 +299,7 @@ class Installation {
   Result<Done> run_apt() {
     if (m_report.nothing_to_do && !marks_missing()) {
       m_session.tell(Level::info, "install.plan.unchanged", "everything is installed already: nothing to do");
-      return Done{};
+      return note_changed_files();
     }
     StepCounter counter(m_ports.events, "installing packages", 2 * m_simulation.installs.size());
     auto installed = m_session.tool().install(m_request, [&](std::string_view line) { counter.line(line); });
@@ -325,6 +325,25 @@ class Installation {
     return Done{};
   }
 
+  // Same versions need not be the same files: apt would not look, and neither would the admin.
+  Result<Done> note_changed_files() {
+    std::vector<std::string> names;
+    for (const ReceiptPackage& package : m_receipt.packages) {
+      names.push_back(package.id.name + (package.id.arch == "all" ? "" : ":" + package.id.arch));
+    }
+    auto changed = m_session.tool().changed_files(names);
+    if (!changed) {
+      return fail(std::move(changed).error());
+    }
+    for (std::string& difference : file_differences(*changed)) {
+      m_report.notes.push_back(std::move(difference));
+    }
+    if (!changed->empty()) {
+      m_report.notes.emplace_back("to bring such files back: uninstall, then install again");
+    }
+    return Done{};
+  }
+
   // A requested package that is installed and marked automatic: the request itself is still to be recorded by apt.
   bool marks_missing() const {
     return std::any_of(m_request.packages.begin(), m_request.packages.end(), [&](const PackageId& id) {
@@ -343,7 +362,7 @@ class Installation {
       return fail(std::move(outcome).error());
     }
     for (const std::string& line : outcome->done) {
-      m_session.tell(Level::info, "install.postinstall.done", line);
+      m_session.tell(Level::debug, "install.postinstall.done", line);  // the report tells it too
     }
     for (const std::string& line : outcome->notes) {
       m_session.tell(Level::warning, "install.postinstall.skipped", line);

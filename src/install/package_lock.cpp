@@ -74,7 +74,13 @@ Result<Done> wait_for_package_lock(const fs::path& root, std::chrono::seconds li
                     .fields = {{"pid", std::to_string(holder->pid)}, {"program", holder->program}}});
       told = true;
     }
-    events.progress({.stage = Stage::install, .activity = "waiting", .waiting_for = holder->text()});
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(waited).count();
+    events.progress({.stage = Stage::install,
+                     .activity = "waiting for the package manager, in seconds",
+                     .done = static_cast<std::uint64_t>(seconds),
+                     .total = static_cast<std::uint64_t>(limit.count()),
+                     .in_bytes = false,
+                     .waiting_for = holder->text()});
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
   }
 }

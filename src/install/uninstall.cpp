@@ -352,7 +352,10 @@ Result<StatusReport> status(const bundle::BundleReader& bundle, const InstallOpt
   }
   if ((*receipt)->state != ReceiptState::installed) {
     report.state = "partial";
-    report.differences.push_back("the last run ended in state " + std::string(receipt_state_name((*receipt)->state)));
+    report.differences.push_back("the last run ended in state " + std::string(receipt_state_name((*receipt)->state)) +
+                                 ((*receipt)->state == ReceiptState::removing
+                                      ? ": run uninstall again, it continues"
+                                      : ": run this file again, it continues; or take it back with uninstall"));
     return report;
   }
   auto installed = session.tool().packages();
@@ -363,6 +366,17 @@ Result<StatusReport> status(const bundle::BundleReader& bundle, const InstallOpt
     if (auto same = compare_installed({package.id}, *installed); !same) {
       report.differences.push_back(same.error().reason);
     }
+  }
+  std::vector<std::string> names;
+  for (const ReceiptPackage& package : (*receipt)->packages) {
+    names.push_back(package.id.name + (package.id.arch == "all" ? "" : ":" + package.id.arch));
+  }
+  if (report.differences.empty()) {
+    auto changed = session.tool().changed_files(names);
+    if (!changed) {
+      return fail(std::move(changed).error());
+    }
+    report.differences = file_differences(*changed);
   }
   report.state = report.differences.empty() ? "installed" : "changed";
   return report;

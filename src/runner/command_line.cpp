@@ -150,7 +150,11 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
     return fail(std::move(parts).error());
   }
   CommandLine line;
+  // As it was typed: the first two are the stub's.
   line.arguments = arguments;
+  if (line.arguments.size() >= 2 && line.arguments[0] == "--bundle") {
+    line.arguments.erase(line.arguments.begin(), line.arguments.begin() + 2);
+  }
   if (auto words = take_words(*parts, line); !words) {
     return fail(std::move(words).error());
   }
@@ -215,6 +219,9 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   }
   if (line.gpu_access && !is_user_name(*line.gpu_access)) {
     return fail(usage("--gpu-access is not understood", "'" + *line.gpu_access + "' cannot be the name of a user"));
+  }
+  if (line.purge && line.word != Word::uninstall && line.word != Word::help) {
+    return fail(usage("--purge goes with uninstall only", "FILE.run uninstall --purge takes back configuration too"));
   }
   std::error_code ignored;
   line.root = std::filesystem::weakly_canonical(line.root, ignored);

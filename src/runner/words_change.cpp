@@ -133,6 +133,12 @@ std::string install_text(const install::InstallReport& report, const Session& se
   } else {
     text += "done: " + counts + "\n";
   }
+  if (!report.nothing_to_do && !report.dryrun && session.line().word == Word::install) {
+    text += report.post_install.empty()
+                ? "next: users of the GPU need the groups render and video; --gpu-access USER or all gives that\n"
+                : "next: users that were added to groups log in again; then rocminfo shows the GPU\n";
+    text += "keep this file: its `status` and `uninstall` go with this installation\n";
+  }
   if (const auto paths = session.log_paths()) {
     text += "log: " + paths->text.string() + "\n";
   }

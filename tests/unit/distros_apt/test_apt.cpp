@@ -73,6 +73,20 @@ TEST_CASE("simulation lines of apt 2.6 and 3.0 are understood", "[distros::apt]"
   CHECK(simulation->removals[1].id.arch == "i386");
 }
 
+TEST_CASE("files that are not as their package brought them", "[distros::apt]") {
+  // dpkg(1), --verify-format rpm. Conffiles, documentation that was left out, and what a user may not see do not count.
+  const auto files = parse_dpkg_verify(
+      "missing     /usr/bin/hipcc\n"
+      "??5??????   /usr/lib/x86_64-linux-gnu/libamdhip64.so.5\n"
+      "??5?????? c /etc/ld.so.conf.d/hip.conf\n"
+      "missing   c /etc/gone.conf\n"
+      "missing     /usr/share/doc/hipcc/copyright\n"
+      "missing     /root/x (Permission denied)\n"
+      "dpkg: something else\n");
+  CHECK(files == std::vector<ChangedFile>{{.path = "/usr/bin/hipcc", .missing = true},
+                                          {.path = "/usr/lib/x86_64-linux-gnu/libamdhip64.so.5", .missing = false}});
+}
+
 TEST_CASE("a simulation line of unknown form is an error, not skipped", "[distros::apt]") {
   for (const char* line : {"Inst hipcc\n", "Inst hipcc (5.7.1-3 localhost\n", "Inst  (1 x [amd64])\n", "Remv x\n"}) {
     INFO(line);

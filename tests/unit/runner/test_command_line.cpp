@@ -46,11 +46,38 @@ TEST_CASE("the value of an option is no word", "[runner]") {
   CHECK(line.gpu_access == "status");
 }
 
+TEST_CASE("an option of uninstall without its word does not install", "[runner]") {
+  const auto line = parse_command_line({"--bundle", "/x.run", "--purge"});
+  REQUIRE_FALSE(line);
+  CHECK(line.error().code == ErrorCode::usage);
+  CHECK(line.error().message == "--purge goes with uninstall only");
+}
+
+TEST_CASE("the request is told as it was typed", "[runner]") {
+  CHECK(parsed({"--bundle", "/x.run", "dryrun", "-v"}).arguments == std::vector<std::string>{"dryrun", "-v"});
+}
+
 TEST_CASE("every option of the manual is taken", "[runner]") {
-  const CommandLine line =
-      parsed({"--json", "--yes", "--no-mount", "--treat-as", "debian-13", "--allow-mismatch", "kernel,version",
-              "--allow-removals", "--allow-downgrades", "--purge", "--no-post-install", "-v", "-q", "--color", "never",
-              "--log-level", "info", "--sha256", std::string(64, 'a')});
+  const CommandLine line = parsed({"uninstall",
+                                   "--json",
+                                   "--yes",
+                                   "--no-mount",
+                                   "--treat-as",
+                                   "debian-13",
+                                   "--allow-mismatch",
+                                   "kernel,version",
+                                   "--allow-removals",
+                                   "--allow-downgrades",
+                                   "--purge",
+                                   "--no-post-install",
+                                   "-v",
+                                   "-q",
+                                   "--color",
+                                   "never",
+                                   "--log-level",
+                                   "info",
+                                   "--sha256",
+                                   std::string(64, 'a')});
   CHECK(line.json);
   CHECK(line.no_mount);
   CHECK(line.treat_as == "debian-13");

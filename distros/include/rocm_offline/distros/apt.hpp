@@ -39,6 +39,15 @@ struct DpkgPackage {
 [[nodiscard]] std::string dpkg_query_format();
 [[nodiscard]] Result<std::vector<DpkgPackage>> parse_dpkg_query(std::string_view output);
 
+// A file of an installed package that is not as its package brought it (`dpkg --verify`, dpkg(1)). Conffiles are the
+// admin's to change, and documentation is often left out on purpose (path-exclude of dpkg.cfg): neither counts.
+struct ChangedFile {
+  std::string path;
+  bool missing = false;
+  bool operator==(const ChangedFile&) const = default;
+};
+[[nodiscard]] std::vector<ChangedFile> parse_dpkg_verify(std::string_view output);
+
 // One alternative of a dependency: "libc6 (>= 2.38)" without its version.
 using OrGroup = std::vector<std::string>;
 // Names of a Depends or Provides field, grouped by comma; architecture qualifiers and versions dropped.
@@ -101,6 +110,8 @@ class AptTool {
   [[nodiscard]] Result<Done> isolate(const AptIsolation& isolation);
 
   [[nodiscard]] Result<std::vector<DpkgPackage>> packages();
+  // Of the named packages; reads every file of them.
+  [[nodiscard]] Result<std::vector<ChangedFile>> changed_files(const std::vector<std::string>& names);
   // `dpkg --print-architecture`
   [[nodiscard]] Result<std::string> architecture();
   // Names of packages marked as automatically installed; as "name" or "name:arch", as apt-mark prints them.
@@ -127,6 +138,8 @@ class AptTool {
   [[nodiscard]] Result<ProcessOutcome> run(const std::vector<std::string>& argv);
 
  private:
+  // For answers that are parsed: what stands on standard error is no part of them.
+  [[nodiscard]] Result<ProcessOutcome> ask(const std::vector<std::string>& argv);
   [[nodiscard]] Result<ProcessOutcome> run_isolated(const std::vector<std::string>& argv,
                                                     const std::function<void(std::string_view)>& on_progress_line);
   [[nodiscard]] ProcessRequest request_for(const std::vector<std::string>& argv) const;
