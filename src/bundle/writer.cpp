@@ -513,7 +513,7 @@ Result<FinishedBundle> BundleWriter::publish() {
   const fs::path& path = m_impl->options.output;
   m_impl->events.event({Level::info,
                         "bundle.file.published",
-                        "the bundle is complete: " + path.string(),
+                        "the bundle is complete, its SHA-256 is in " + m_impl->paths.checksum.string(),
                         {{"path", path.string()},
                          {"bytes", std::to_string(m_impl->layout.file_size)},
                          {"sha256", digest->hex()},

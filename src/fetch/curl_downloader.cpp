@@ -349,17 +349,21 @@ AttemptEnd Batch::end_of(const Slot& slot, CURLcode code) const {
 void Batch::report_retry(const Slot& slot) {
   const Failure& failure = slot.transfer.last_failure();
   const std::string from = failure.error.details.contains("url") ? failure.error.details.at("url") : "";
-  m_owner.m_events.event({.level = Level::warning,
-                          .name = "fetch.file.retried",
-                          .message = slot.transfer.request().what + ": " + failure.error.reason + "; trying " +
-                                     redact_url(slot.transfer.url()),
-                          .fields = {{"what", slot.transfer.request().what},
-                                     {"url", from},
-                                     {"next_url", redact_url(slot.transfer.url())},
-                                     {"code", std::string(error_code_name(failure.error.code))},
-                                     {"reason", failure.error.reason},
-                                     {"wait_ms", std::to_string(slot.transfer.wait().count())},
-                                     {"received", std::to_string(slot.transfer.received())}}});
+  const std::string next = redact_url(slot.transfer.url());
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(slot.transfer.wait()).count();
+  m_owner.m_events.event(
+      {.level = Level::warning,
+       .name = "fetch.file.retried",
+       .message = slot.transfer.request().what + ": " + failure.error.reason +
+                  (next != from ? "; trying " + next
+                                : "; trying again" + (seconds > 0 ? " in " + std::to_string(seconds) + " s" : "")),
+       .fields = {{"what", slot.transfer.request().what},
+                  {"url", from},
+                  {"next_url", redact_url(slot.transfer.url())},
+                  {"code", std::string(error_code_name(failure.error.code))},
+                  {"reason", failure.error.reason},
+                  {"wait_ms", std::to_string(slot.transfer.wait().count())},
+                  {"received", std::to_string(slot.transfer.received())}}});
 }
 
 void Batch::settle_failure(Slot& slot) {
@@ -409,7 +413,8 @@ void Batch::settle(Slot& slot, Transfer::State state) {
   note_reachability(slot, origin, state);
   if (state == Transfer::State::again) {
     slot.not_before = SteadyClock::now() + slot.transfer.wait();
-    if (!slot.transfer.redirected()) {
+    // A cut that our own cancel made is no failure of the server.
+    if (!slot.transfer.redirected() && !m_owner.m_cancel.cancelled()) {
       report_retry(slot);
     }
     return;
@@ -544,15 +549,16 @@ void Batch::report_batch(SteadyClock::time_point since) {
   const auto fetched = std::count_if(m_outcomes.begin(), m_outcomes.end(),
                                      [](const auto& outcome) { return *outcome && !(*outcome)->missing; });
   const auto took = std::chrono::duration_cast<milliseconds>(SteadyClock::now() - since);
-  m_owner.m_events.event({.level = fetched == 0 && failed == 0 ? Level::debug : Level::info,
-                          .name = "fetch.batch.done",
-                          .message = "downloaded " + counted(static_cast<std::uint64_t>(fetched), "file") + ", " +
-                                     format_size(m_finished_bytes) +
-                                     (failed == 0 ? "" : "; " + std::to_string(failed) + " failed"),
-                          .fields = {{"files", std::to_string(m_outcomes.size())},
-                                     {"failed", std::to_string(failed)},
-                                     {"bytes", std::to_string(m_finished_bytes)},
-                                     {"milliseconds", std::to_string(took.count())}}});
+  m_owner.m_events.event(
+      {.level = fetched == 0 && failed == 0 ? Level::debug : Level::info,
+       .name = "fetch.batch.done",
+       .message =
+           "downloaded " + counted(static_cast<std::uint64_t>(fetched), "file") + ", " + format_size(m_finished_bytes) +
+           (failed == 0 ? "" : "; " + std::to_string(failed) + (m_owner.m_cancel.cancelled() ? " left" : " failed")),
+       .fields = {{"files", std::to_string(m_outcomes.size())},
+                  {"failed", std::to_string(failed)},
+                  {"bytes", std::to_string(m_finished_bytes)},
+                  {"milliseconds", std::to_string(took.count())}}});
 }
 
 int Batch::poll_milliseconds() const {

@@ -72,9 +72,10 @@ Failure short_failure(const Transfer& transfer) {
 Failure failure_of(const CurlEnd& end, const Transfer& transfer) {
   switch (end.code) {
     case CURLE_COULDNT_RESOLVE_HOST:
-      return unreachable(transfer.error(ErrorCode::transfer_failed,
-                                        "the name of host " + host_of(transfer) + " cannot be resolved",
-                                        "check the address and this machine's DNS; behind a proxy give --proxy"));
+      return unreachable(
+          transfer.error(ErrorCode::transfer_failed, "the name of host " + host_of(transfer) + " cannot be resolved",
+                         "check the address and this machine's DNS; --mirrors-from-host takes the addresses that this "
+                         "machine's own package manager uses; behind a proxy give --proxy"));
     case CURLE_COULDNT_RESOLVE_PROXY:
       return unreachable(transfer.error(ErrorCode::transfer_failed, "the name of the proxy cannot be resolved",
                                         "check --proxy and the variables http_proxy, https_proxy and no_proxy"));

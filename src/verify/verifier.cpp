@@ -55,7 +55,7 @@ class Verification {
     }
     m_events.event({Level::info,
                     "verify.bundle.checked",
-                    m_report.findings.empty() ? "the bundle is what was written" : "the bundle is damaged",
+                    m_report.findings.empty() ? "every byte of the bundle is as it was written" : "the bundle is damaged",
                     {{"bundle_id", m_report.bundle_id},
                      {"bytes", std::to_string(m_report.bytes_checked)},
                      {"files", std::to_string(m_report.files_checked)},

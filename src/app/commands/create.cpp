@@ -30,6 +30,16 @@ Error united_error(const std::vector<Error>& errors, std::size_t wanted) {
   return in_context(std::move(error), "downloading packages");
 }
 
+// One thing stopped them all: it is told once, with what is kept.
+Error stop_error(Error error, std::size_t complete, std::size_t wanted) {
+  if (error.code == ErrorCode::cancelled) {
+    error.message = "interrupted while downloading packages";
+    error.help = "run the same command again: it continues where this one stopped";
+  }
+  error.details["complete"] = std::to_string(complete) + " of " + counted(wanted, "file");
+  return in_context(std::move(error), "downloading packages");
+}
+
 Result<Done> download_members(const bundle::BundleLayout& layout, bundle::BundleWriter& writer,
                               fetch::Downloader& downloader) {
   const std::vector<std::size_t> missing = writer.missing();
@@ -67,6 +77,10 @@ Result<Done> download_members(const bundle::BundleLayout& layout, bundle::Bundle
   std::stable_partition(errors.begin(), errors.end(), [](const Error& error) {
     return error.code == ErrorCode::cancelled || error.code == ErrorCode::no_space;
   });
+  const ErrorCode stopped_by = errors.front().code;
+  if (stopped_by == ErrorCode::cancelled || stopped_by == ErrorCode::no_space) {
+    return fail(stop_error(errors.front(), requests.size() - errors.size(), requests.size()));
+  }
   return fail(united_error(errors, requests.size()));
 }
 
