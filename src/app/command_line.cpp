@@ -116,7 +116,7 @@ void add_selection(CLI::App& command, SelectionOptions& s) {
   command.add_option("--lock", s.lock, "write the whole resolution to this file")->type_name("FILE")->group(what);
   command.add_flag("--locked", s.locked, "read it from the --lock file instead, and refuse to deviate")->group(what);
 
-  command.add_option("--proxy", s.proxy, "proxy URL (else http_proxy, https_proxy, no_proxy)")
+  command.add_option("--proxy", s.proxy, "proxy URL, empty for none (else http_proxy, https_proxy, no_proxy)")
       ->type_name("URL")
       ->group(transfer);
   command.add_option("--cacert", s.cacert, "certificate authorities to trust for https (PEM)")
@@ -249,7 +249,8 @@ void refuse_empty_values(CLI::App& command) {
   const CLI::Validator not_empty(
       [](const std::string& value) { return value.empty() ? std::string("the value is empty") : std::string(); }, "");
   for (CLI::Option* option : command.get_options({})) {
-    if (option->get_items_expected_max() > 0) {
+    // An empty proxy is a word of its own: none, whatever the environment says.
+    if (option->get_items_expected_max() > 0 && !option->check_lname("proxy")) {
       option->check(not_empty);
     }
   }
@@ -259,6 +260,7 @@ void refuse_empty_values(CLI::App& command) {
 std::unique_ptr<CLI::App> describe(Invocation& invocation) {
   auto cli = std::make_unique<CLI::App>("Builds one file that installs ROCm on machines without a network", program);
   cli->set_help_flag("-h,--help", "print help");
+  cli->set_version_flag("--version", std::string(program_version()), "print the version");
   cli->option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   cli->require_subcommand(0, 1);
   add_global_options(*cli, invocation.global);
@@ -303,6 +305,23 @@ std::vector<std::string> long_options(const CLI::App& command) {
   return names;
 }
 
+// Known options near the first unknown one.
+std::vector<std::string> near_options(const std::vector<std::string>& arguments, const CLI::App& cli,
+                                      const std::string& command) {
+  std::vector<std::string> known = long_options(cli);
+  if (!command.empty()) {
+    const auto own = long_options(*cli.get_subcommand(command));
+    known.insert(known.end(), own.begin(), own.end());
+  }
+  for (const std::string& argument : arguments) {
+    const std::string name = argument.substr(0, argument.find('='));
+    if (name.starts_with("--") && std::find(known.begin(), known.end(), name) == known.end()) {
+      return near_names(name, known);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 bool wants_json(const std::vector<std::string>& arguments) {
@@ -319,6 +338,9 @@ Result<Invocation> parse_command_line(const std::vector<std::string>& arguments)
   } catch (const CLI::CallForHelp&) {
     invocation.command = Command::help;
     invocation.word = chosen_command(*cli);
+    return invocation;
+  } catch (const CLI::CallForVersion&) {
+    invocation.command = Command::version;
     return invocation;
   } catch (const CLI::ExtrasError& problem) {
     // An unknown first word is a command that does not exist: name those that come near.
@@ -337,7 +359,11 @@ Result<Invocation> parse_command_line(const std::vector<std::string>& arguments)
       }
       return fail(std::move(error));
     }
-    return fail(usage_error(problem.what(), command));
+    Error error = usage_error(problem.what(), command);
+    if (const auto near = near_options(arguments, *cli, command); !near.empty()) {
+      error.help = "did you mean " + join(near, " or ") + "? " + error.help;
+    }
+    return fail(std::move(error));
   } catch (const CLI::ParseError& problem) {
     return fail(usage_error(problem.what(), chosen_command(*cli)));
   }

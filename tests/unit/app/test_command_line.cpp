@@ -119,8 +119,11 @@ TEST_CASE("a configuration of AMD's tool is named as what it is") {
   CHECK(invocation.error().reason.find("AMD") != std::string::npos);
 }
 
-TEST_CASE("an empty value is a usage error for every option") {
-  for (const char* option : {"--target", "--release", "--package", "--mirror", "--proxy", "--keyring", "--gpu-access",
+TEST_CASE("an empty value is a usage error for every option but --proxy, where it means none") {
+  const auto no_proxy = parse_command_line({"create", "--proxy", ""});
+  REQUIRE(no_proxy.has_value());
+  CHECK(no_proxy->selection.proxy == "");
+  for (const char* option : {"--target", "--release", "--package", "--mirror", "--keyring", "--gpu-access",
                              "--cache-dir", "--log-dir", "--catalog", "--output", "--reuse", "--config"}) {
     INFO(option);
     const auto invocation = parse_command_line({"create", option, ""});
@@ -135,6 +138,13 @@ TEST_CASE("a mistyped command is answered with the near one") {
   REQUIRE_FALSE(invocation.has_value());
   CHECK(invocation.error().code == ErrorCode::usage);
   CHECK(invocation.error().help.find("create") != std::string::npos);
+}
+
+TEST_CASE("a mistyped option is answered with the near one, and --version is known") {
+  const auto invocation = parse_command_line({"create", "--usecases", "hip"});
+  REQUIRE_FALSE(invocation.has_value());
+  CHECK(invocation.error().help.find("did you mean --usecase?") != std::string::npos);
+  CHECK(parse_command_line({"--version"}).value().command == Command::version);
 }
 
 TEST_CASE("numbers out of range are usage errors") {

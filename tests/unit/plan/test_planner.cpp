@@ -157,7 +157,7 @@ TEST_CASE("everything that is missing is named at once with the possible values"
   const Error error = refused({});
   CHECK(error.code == ErrorCode::usage);
   for (const char* part :
-       {"--target (debian-12, debian-13)", "--release (distro)", "--usecase (hip, ", "--package NAME"}) {
+       {"--target (debian-12, debian-13)", "--release (distro)", "--usecase (lrt, hip, ", "--package NAME"}) {
     INFO(part);
     CHECK(has(error.help, part));
   }

@@ -117,7 +117,7 @@ TEST_CASE("with an installed list the closure is what is missing there", "[resol
   CHECK(closure.packages.size() == 2);
   CHECK(find(closure, "libc6") == nullptr);
   CHECK(closure.proofs ==
-        std::vector<std::string>{"installs on a debian-13 with 1 packages (judge: " + resolve::judge_name() + ")"});
+        std::vector<std::string>{"installs on a debian-13 with 1 package (judge: " + resolve::judge_name() + ")"});
 }
 
 TEST_CASE("an unknown package is said with names near to it", "[resolve::closure]") {
