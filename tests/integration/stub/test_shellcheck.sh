@@ -9,7 +9,7 @@ if ! command -v shellcheck >/dev/null 2>&1; then
 fi
 list=$(mktemp)
 trap 'rm -f "$list"' EXIT
-find packaging tests .ci quickstart -type f 2>/dev/null | sort | while IFS= read -r file; do
+find packaging tests bench .ci quickstart -path tests/fuzz/corpus -prune -o -type f -print 2>/dev/null | sort | while IFS= read -r file; do
   case $(head -n 1 "$file" | tr -d '\000') in
     '#!/bin/sh'* | '#!/bin/bash'* | '#!/usr/bin/env bash'*) printf '%s\n' "$file" ;;
   esac
