@@ -1,15 +1,14 @@
 #!/bin/sh
 # The installer on a real Debian 13 root: isolation, plan differences, failing scripts, kill and resume, uninstall.
-#   test_real_root.sh MAKE_TEST_BUNDLE RUNNER STUB SUPPORT_FOLDER
-# ROCM_OFFLINE_TEST_ROOT_TRIXIE names a debootstrapped root, which stays as it is.
+#   installer_on_a_real_root.sh MAKE_TEST_BUNDLE RUNNER STUB SUPPORT_FOLDER
 set -eu
 make_bundle=$1
 runner=$2
 stub=$3
 . "$4/roots.sh"
 
-[ -n "${ROCM_OFFLINE_TEST_ROOT_TRIXIE:-}" ] || skip "ROCM_OFFLINE_TEST_ROOT_TRIXIE names no Debian 13 root"
 [ "$(id -u)" -eq 0 ] || skip "needs root for chroot, overlay and unshare"
+command -v debootstrap >/dev/null || skip "debootstrap is not installed"
 unshare --net --mount --pid --fork true 2>/dev/null || skip "no namespaces here"
 
 work=$(mktemp -d /var/tmp/rocm-offline-install.XXXXXX)
@@ -23,7 +22,7 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 1' INT TERM HUP
 
-overlay_up "$ROCM_OFFLINE_TEST_ROOT_TRIXIE"
+overlay_up "$(debian_root trixie)"
 root=$work/root
 mkdir "$work/scratch"
 "$make_bundle" "$work/bundle.run" "$work/scratch" "$stub" "$runner"
