@@ -160,7 +160,7 @@ constexpr std::array command_rows = {
     CommandRow{Command::create, "create", "Download and write the bundle",
                "Examples:\n  rocm-offline-creator create --release distro --target debian-13 --usecase hip\n"
                "  rocm-offline-creator create --release distro --target debian-13 --usecase rocm \\\n"
-               "      --mirror debian=http://mirror.example/debian -o /srv/rocm.run"},
+               "      --mirror debian=http://mirror.example/debian -o rocm.run"},
     CommandRow{Command::inspect, "inspect", "Show what a bundle holds",
                "Examples:\n  rocm-offline-creator inspect rocm-offline-install.run\n"
                "  rocm-offline-creator inspect --json rocm-offline-install.run"},
