@@ -60,7 +60,7 @@ bundle::TargetContent content_of(const FakeTarget& target) {
   content.closure.proofs = {"installs on an empty " + target.id};
   RepositoryEvidence evidence;
   evidence.name = "debian/trixie";
-  evidence.url = "http://deb.debian.org/debian";
+  evidence.url = "http://mirror.example/debian";
   evidence.suite = "trixie";
   evidence.codename = "trixie";
   evidence.date = target.date;

@@ -29,7 +29,7 @@ Lock sample() {
   locked.usecases = {"hip"};
   locked.requests = {{.name = "hipcc", .version = "5.7.1-3", .because = "usecase hip"}};
   locked.repositories.push_back({.name = "debian/trixie",
-                                 .url = "http://deb.debian.org/debian",
+                                 .url = "http://mirror.example/debian",
                                  .suite = "stable",
                                  .codename = "trixie",
                                  .date = 1764400000,

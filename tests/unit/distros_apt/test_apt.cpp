@@ -19,7 +19,7 @@ struct Fixture {
       : root(*TemporaryDirectory::create(Stage::install, std::filesystem::temp_directory_path(), "apt")),
         processes([outcome](const ProcessRequest&) -> Result<ProcessOutcome> { return outcome; }),
         tool(processes, root.path(), nullptr) {
-    REQUIRE(tool.isolate({.folder = "/work/apt", .repository = "/work/repository"}));
+    REQUIRE(tool.isolate({.folder = "/private/apt", .repository = "/private/repository"}));
   }
   TemporaryDirectory root;
   test::FakeProcessRunner processes;
@@ -170,7 +170,7 @@ TEST_CASE("programs run with the private configuration and a clean environment",
   REQUIRE(fixture.tool.update());
   const ProcessRequest& request = fixture.processes.requests().back();
   CHECK(request.clear_environment);
-  CHECK(request.environment.at("APT_CONFIG") == "/work/apt/apt.conf");
+  CHECK(request.environment.at("APT_CONFIG") == "/private/apt/apt.conf");
   CHECK(request.environment.at("DEBIAN_FRONTEND") == "noninteractive");
   CHECK(request.chroot == fixture.root.path());
   CHECK(std::filesystem::exists(fixture.root.path() / "work/apt/lists/partial"));
