@@ -173,8 +173,8 @@ TEST_CASE("programs run with the private configuration and a clean environment",
   CHECK(request.environment.at("APT_CONFIG") == "/private/apt/apt.conf");
   CHECK(request.environment.at("DEBIAN_FRONTEND") == "noninteractive");
   CHECK(request.chroot == fixture.root.path());
-  CHECK(std::filesystem::exists(fixture.root.path() / "work/apt/lists/partial"));
-  CHECK(std::filesystem::exists(fixture.root.path() / "work/apt/cache/archives/partial"));
+  CHECK(std::filesystem::exists(fixture.root.path() / "private/apt/lists/partial"));
+  CHECK(std::filesystem::exists(fixture.root.path() / "private/apt/cache/archives/partial"));
   REQUIRE(fixture.tool.install(one_package, nullptr));
   CHECK(fixture.processes.commands().back() ==
         "apt-get install -y --no-install-recommends --no-remove hipcc:amd64=5.7.1-3");
