@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "rocm_offline/core/deb_version.hpp"
 #include "rocm_offline/core/posix.hpp"
 #include "rocm_offline/core/text.hpp"
 
@@ -24,75 +25,6 @@ bool is_digit(char c) {
 }
 bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-// Weight of a character in a non-digit part: '~' before the end, letters before everything else.
-int weight(std::string_view text, std::size_t at) {
-  if (at >= text.size() || is_digit(text[at])) {
-    return 0;
-  }
-  const char c = text[at];
-  if (c == '~') {
-    return -1;
-  }
-  return is_letter(c) ? static_cast<unsigned char>(c) : static_cast<unsigned char>(c) + 256;
-}
-
-int compare_part(std::string_view a, std::string_view b) {
-  std::size_t i = 0;
-  std::size_t j = 0;
-  while (i < a.size() || j < b.size()) {
-    while ((i < a.size() && !is_digit(a[i])) || (j < b.size() && !is_digit(b[j]))) {
-      const int difference = weight(a, i) - weight(b, j);
-      if (difference != 0) {
-        return difference;
-      }
-      ++i;
-      ++j;
-    }
-    const auto skip_zeros = [](std::string_view text, std::size_t& at) {
-      while (at < text.size() && text[at] == '0') {
-        ++at;
-      }
-    };
-    skip_zeros(a, i);
-    skip_zeros(b, j);
-    int first_difference = 0;
-    while (i < a.size() && is_digit(a[i]) && j < b.size() && is_digit(b[j])) {
-      if (first_difference == 0) {
-        first_difference = a[i] - b[j];
-      }
-      ++i;
-      ++j;
-    }
-    if (i < a.size() && is_digit(a[i])) {
-      return 1;
-    }
-    if (j < b.size() && is_digit(b[j])) {
-      return -1;
-    }
-    if (first_difference != 0) {
-      return first_difference;
-    }
-  }
-  return 0;
-}
-
-struct VersionParts {
-  std::string_view epoch, upstream, revision;
-};
-
-VersionParts split_version(std::string_view version) {
-  VersionParts parts{.epoch = "0", .upstream = version, .revision = "0"};
-  if (const auto colon = version.find(':'); colon != std::string_view::npos) {
-    parts.epoch = version.substr(0, colon);
-    parts.upstream = version.substr(colon + 1);
-  }
-  if (const auto hyphen = parts.upstream.rfind('-'); hyphen != std::string_view::npos) {
-    parts.revision = parts.upstream.substr(hyphen + 1);
-    parts.upstream = parts.upstream.substr(0, hyphen);
-  }
-  return parts;
 }
 
 Error output_error(std::string tool, std::string_view line) {
@@ -264,17 +196,6 @@ Error tool_error(const std::vector<std::string>& argv, const ProcessOutcome& out
 
 }  // namespace
 
-int compare_deb_versions(std::string_view a, std::string_view b) {
-  const VersionParts left = split_version(a);
-  const VersionParts right = split_version(b);
-  for (const auto part : {&VersionParts::epoch, &VersionParts::upstream, &VersionParts::revision}) {
-    if (const int order = compare_part(left.*part, right.*part); order != 0) {
-      return order;
-    }
-  }
-  return 0;
-}
-
 bool DpkgPackage::half_done() const {
   if (status.size() >= 3 && status[2] == 'R') {
     return true;
@@ -311,12 +232,13 @@ Result<std::vector<DpkgPackage>> parse_dpkg_query(std::string_view output) {
 }
 
 std::vector<ChangedFile> parse_dpkg_verify(std::string_view output) {
-  static constexpr std::array<std::string_view, 6> left_out = {"/usr/share/doc/",    "/usr/share/man/",
-                                                               "/usr/share/info/",   "/usr/share/locale/",
+  static constexpr std::array<std::string_view, 6> left_out = {"/usr/share/doc/",     "/usr/share/man/",
+                                                               "/usr/share/info/",    "/usr/share/locale/",
                                                                "/usr/share/lintian/", "/usr/share/linda/"};
   std::vector<ChangedFile> files;
   for (const std::string& line : split(output, '\n')) {
-    // "missing     /usr/bin/hipcc (Permission denied)" or "??5?????? c /etc/x": marks, an attribute (c: conffile), path.
+    // "missing     /usr/bin/hipcc (Permission denied)" or "??5?????? c /etc/x": marks, an attribute (c: conffile),
+    // path.
     const auto slash = line.find('/');
     if (slash == std::string::npos || slash < 2) {
       continue;

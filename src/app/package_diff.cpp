@@ -4,8 +4,8 @@
 #include <set>
 #include <tuple>
 
+#include "rocm_offline/core/deb_version.hpp"
 #include "rocm_offline/core/text.hpp"
-#include "rocm_offline/resolve/resolver.hpp"
 
 namespace rocm_offline::app {
 
@@ -108,7 +108,7 @@ class Comparison {
     if (change.after.id.name.empty()) {
       return m_diff.removed;
     }
-    const int order = resolve::compare_deb_versions(change.before.id.version, change.after.id.version);
+    const int order = compare_deb_versions(change.before.id.version, change.after.id.version);
     return order < 0 ? m_diff.upgraded : order > 0 ? m_diff.downgraded : m_diff.moved;
   }
 

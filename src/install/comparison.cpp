@@ -5,6 +5,7 @@
 #include <set>
 
 #include "preflight.hpp"
+#include "rocm_offline/core/deb_version.hpp"
 #include "rocm_offline/core/text.hpp"
 
 namespace rocm_offline::install {
@@ -42,7 +43,7 @@ Result<Request> choose_request(const bundle::ManifestTarget& target, const std::
                         "remove them first with apt-get remove, or pass --allow-downgrades to replace them");
   for (const bundle::ManifestPackage& package : target.packages) {
     const distros::DpkgPackage* present = find_installed(installed, package.id);
-    const bool newer = present != nullptr && distros::compare_deb_versions(present->id.version, package.id.version) > 0;
+    const bool newer = present != nullptr && compare_deb_versions(present->id.version, package.id.version) > 0;
     const bool replace = newer && is_vendor_repository(package.repository);
     if (replace && !allow_downgrades) {
       mixed.problems.push_back({.summary = package.id.name + " " + present->id.version +
@@ -84,8 +85,7 @@ Result<std::vector<bundle::ManifestPackage>> compare_with_plan(const distros::Si
       continue;
     }
     planned.push_back(*found);
-    if (!tolerance.downgrades && !change.before.empty() &&
-        distros::compare_deb_versions(change.id.version, change.before) < 0) {
+    if (!tolerance.downgrades && !change.before.empty() && compare_deb_versions(change.id.version, change.before) < 0) {
       error.problems.push_back(
           {.summary = change.id.name + " would be downgraded from " + change.before + " to " + change.id.version,
            .chain = {},

@@ -12,6 +12,7 @@
 #include "post_install.hpp"
 #include "preflight.hpp"
 #include "receipt.hpp"
+#include "rocm_offline/core/deb_version.hpp"
 #include "rocm_offline/core/text.hpp"
 #include "rocm_offline/core/version.hpp"
 #include "session.hpp"
@@ -150,7 +151,7 @@ class Installation {
       const ChangedPackage changed{.id = change.id, .before = change.before};
       if (change.before.empty()) {
         m_report.added.push_back(changed);
-      } else if (distros::compare_deb_versions(change.id.version, change.before) < 0) {
+      } else if (compare_deb_versions(change.id.version, change.before) < 0) {
         m_report.downgraded.push_back(changed);
       } else {
         m_report.upgraded.push_back(changed);

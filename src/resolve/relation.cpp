@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "rocm_offline/resolve/resolver.hpp"
-#include "version.hpp"
+#include "rocm_offline/core/deb_version.hpp"
 
 namespace rocm_offline::resolve {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "rocm_offline/resolve/resolver.hpp"
+#include "rocm_offline/core/deb_version.hpp"
 
 namespace rocm_offline::resolve {
 namespace {

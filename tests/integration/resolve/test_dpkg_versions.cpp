@@ -3,8 +3,8 @@
 #include <iostream>
 #include <random>
 
+#include "rocm_offline/core/deb_version.hpp"
 #include "rocm_offline/core/posix.hpp"
-#include "rocm_offline/resolve/resolver.hpp"
 
 using namespace rocm_offline;
 
@@ -49,7 +49,7 @@ TEST_CASE("random versions compare as dpkg compares them", "[resolve::version]")
     const std::string a = random_version(random);
     const std::string b = random() % 8 == 0 ? a : random_version(random);
     CAPTURE(a, b);
-    const int order = resolve::compare_deb_versions(a, b);
+    const int order = compare_deb_versions(a, b);
     CHECK(dpkg_says(runner, a, order < 0 ? "lt-nl" : (order > 0 ? "gt-nl" : "eq"), b));
   }
 }

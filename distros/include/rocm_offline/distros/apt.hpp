@@ -17,9 +17,6 @@
 
 namespace rocm_offline::distros {
 
-// dpkg's order of versions (deb-version(7)): negative, zero or positive.
-[[nodiscard]] int compare_deb_versions(std::string_view a, std::string_view b);
-
 // One entry of dpkg's database.
 struct DpkgPackage {
   PackageId id;

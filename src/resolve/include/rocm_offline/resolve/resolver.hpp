@@ -22,15 +22,12 @@ struct ResolveRequest {
   // Versions that are the candidates of their names, whatever else there is: what a lock file holds. Those that no
   // repository has are ignored.
   std::vector<PackageId> pinned{};
-  std::string target_id{};               // for messages and proofs
+  std::string target_id{};  // for messages and proofs
 };
 
 // The closure, or why there is none. Error only for bugs (libsolv rejects what the walk chose) and cancellation.
 // full mode: closure of an empty root with every `Essential: yes` package plus the requests.
 [[nodiscard]] Result<Resolution> resolve(const ResolveRequest& request, const index::RepositorySet& repositories,
                                          EventSink& events);
-
-// Debian version comparison (deb-version(7)): negative, zero, positive.
-[[nodiscard]] int compare_deb_versions(std::string_view a, std::string_view b);
 
 }  // namespace rocm_offline::resolve

@@ -1,10 +1,8 @@
-#include "version.hpp"
+#include "rocm_offline/core/deb_version.hpp"
 
 #include <algorithm>
 
-#include "rocm_offline/resolve/resolver.hpp"
-
-namespace rocm_offline::resolve {
+namespace rocm_offline {
 namespace {
 
 // The C locale's classes: a version must not compare differently under another locale.
@@ -123,4 +121,4 @@ bool is_deb_version(std::string_view version) {
   return std::all_of(version.begin(), version.end(), is_upstream_character);
 }
 
-}  // namespace rocm_offline::resolve
+}  // namespace rocm_offline
