@@ -234,11 +234,16 @@ Result<const Release*> Catalog::release(std::string_view id) const {
 }
 
 std::optional<Keyring> Catalog::keyring(const PinnedKey& key) const {
-  if (key.data.empty()) {
-    return std::nullopt;
+  if (!key.data.empty()) {
+    return Keyring{.name = std::filesystem::path(key.file).filename().string(),
+                   .data = key.data,
+                   .fingerprints = {key.fingerprint},
+                   .urls = {}};
   }
-  return Keyring{
-      .name = std::filesystem::path(key.file).filename().string(), .data = key.data, .fingerprints = {key.fingerprint}};
+  if (!key.url.empty()) {
+    return Keyring{.name = key.fingerprint, .data = {}, .fingerprints = {key.fingerprint}, .urls = {key.url}};
+  }
+  return std::nullopt;
 }
 
 bool target_fits(std::string_view pattern, std::string_view target_id) {

@@ -38,6 +38,7 @@ GroupLayout read_layout(const json& node) {
 PinnedKey read_key(const json& node) {
   return {.fingerprint = text_of(node, "fingerprint"),
           .file = text_of(node, "file"),
+          .url = text_of(node, "url"),
           .note = text_of(node, "note"),
           .data = {}};
 }

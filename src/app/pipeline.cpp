@@ -10,6 +10,7 @@
 #include "rocm_offline/core/text.hpp"
 #include "rocm_offline/core/version.hpp"
 #include "rocm_offline/index/repository_set.hpp"
+#include "rocm_offline/index/vendor_keys.hpp"
 #include "rocm_offline/packaging/stub.hpp"
 #include "rocm_offline/plan/planner.hpp"
 #include "rocm_offline/resolve/resolver.hpp"
@@ -337,9 +338,16 @@ Result<Planned> make_plan(const std::vector<ReleasePlan>& plans, const Selection
     load.locked = locked_files(*inputs.locked);
     load.locked_time = inputs.locked->time;
   }
+  std::vector<ReleasePlan> with_keys = plans;
+  if (auto keys = index::fetch_vendor_keys(
+          with_keys, {.cache_dir = session.cache_dir(), .prefer_cached = inputs.locked.has_value()}, downloader,
+          session.clock(), session.events());
+      !keys) {
+    return fail(in_context(std::move(keys).error(), "fetching signing keys"));
+  }
   index::MetadataVerifier verifier(downloader, session.clock(), session.events(), std::move(load), session.cancel());
   Planned planned;
-  for (const ReleasePlan& plan : plans) {
+  for (const ReleasePlan& plan : with_keys) {
     auto resolved =
         resolve_target(plan, verifier, options.trust == "full", locked_target(inputs, plan.target.id), session);
     if (!resolved) {

@@ -17,6 +17,7 @@ const std::vector<EventName>& event_names() {
        "repository,date,locked_date"},
       {"plan.fact.uncertain", warning, "a fact of the catalogue is not certain", ""},
       // repos
+      {"repos.key.fetched", info, "a pinned signing key was downloaded", "group,url,fingerprint,sha256"},
       {"repos.release.verified", info, "a signed Release was verified",
        "repository,url,suite,codename,date,valid_until,release_sha256,signed_by"},
       {"repos.release.reread", warning, "an index did not fit its Release, which is read again",

@@ -346,6 +346,36 @@ Result<SignatureVerifier::PrivateKeyring*> SignatureVerifier::keyring_for(const 
   return m_keyrings.emplace(digests, std::move(*keyring)).first->second.get();
 }
 
+Result<std::string> SignatureVerifier::pinned_key(const SignatureRequest& request) {
+  auto keyring = keyring_for(request);
+  if (!keyring) {
+    return tl::unexpected(std::move(keyring).error());
+  }
+  const std::string& pinned = request.keyrings.front().fingerprints.front();
+  std::set<std::string> primaries;
+  for (const auto& [subkey, primary] : (*keyring)->primaries()) {
+    primaries.insert(primary);
+  }
+  if (!primaries.contains(pinned)) {
+    Error error = make_error(ErrorCode::key_unknown, request,
+                             request.file + " holds key " + listed(primaries) + ", not the pinned one, " + pinned,
+                             keyring_help(request));
+    error.details["expected"] = pinned;
+    error.details["actual"] = listed(primaries);
+    return fail(std::move(error));
+  }
+  if (primaries.size() == 1) {
+    return request.keyrings.front().data;
+  }
+  GpgME::Data exported;
+  GpgME::Context& context = (*keyring)->context();
+  context.setArmor(true);
+  if (const GpgME::Error problem = context.exportPublicKeys(pinned.c_str(), exported)) {
+    return fail(no_gpg(request, problem.asString()));
+  }
+  return exported.toString();
+}
+
 Result<SignedText> SignatureVerifier::verify_clearsigned(std::string_view in_release, const SignatureRequest& request) {
   if (!is_one_clearsigned_message(in_release)) {
     return fail(make_error(ErrorCode::signature_invalid, request,

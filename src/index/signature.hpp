@@ -43,6 +43,10 @@ class SignatureVerifier {
   [[nodiscard]] Result<SignedText> verify_detached(std::string_view release, std::string_view signature,
                                                    const SignatureRequest& request);
 
+  // The part of the first keyring's data that is its pinned key: the very bytes where they hold no other, else that key
+  // alone, exported armored. Errors: key_unknown (details expected, actual) where it is not in there.
+  [[nodiscard]] Result<std::string> pinned_key(const SignatureRequest& request);
+
  private:
   class PrivateKeyring;
   [[nodiscard]] Result<PrivateKeyring*> keyring_for(const SignatureRequest& request);

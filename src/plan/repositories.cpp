@@ -193,14 +193,10 @@ bool lists(const std::vector<std::string>& names, const RepositoryDefinition& de
                      [&](const std::string& name) { return name == definition.name || name == definition.group; });
 }
 
-void apply_mirrors(const Selection& selection, const std::string& catalog_base, RepositoryDefinition& definition) {
-  const auto mirrors = named(selection.mirrors, definition);
-  if (mirrors == selection.mirrors.end() || mirrors->second.empty()) {
-    return;
-  }
-  const std::string path = definition.catalog_url.substr(catalog_base.size());
-  definition.base_urls.clear();
-  for (std::string url : mirrors->second) {
+// The same path below each of the mirrors.
+std::vector<std::string> moved(const std::string& path, const std::vector<std::string>& mirrors) {
+  std::vector<std::string> urls;
+  for (std::string url : mirrors) {
     // file:/path is apt's form of the same address.
     if (url.starts_with("file:/") && !url.starts_with("file://")) {
       url.insert(5, "//");
@@ -208,8 +204,35 @@ void apply_mirrors(const Selection& selection, const std::string& catalog_base, 
     while (url.ends_with('/')) {
       url.pop_back();
     }
-    definition.base_urls.push_back(url + path);
+    urls.push_back(url + path);
   }
+  return urls;
+}
+
+void apply_mirrors(const Selection& selection, const std::string& catalog_base, RepositoryDefinition& definition) {
+  const auto mirrors = named(selection.mirrors, definition);
+  if (mirrors != selection.mirrors.end() && !mirrors->second.empty()) {
+    definition.base_urls = moved(definition.catalog_url.substr(catalog_base.size()), mirrors->second);
+  }
+}
+
+// A key that is published below the base address of a group (its own or another: vendors keep one key for several) is
+// also below that group's mirrors. The definition's own mirrors come first.
+std::vector<std::string> key_urls(const Selection& selection, const repos::Catalog& repos,
+                                  const RepositoryDefinition& definition, const std::string& url) {
+  const auto below = [&url](const repos::RepositoryGroup* group) {
+    return group != nullptr && url.starts_with(group->base_url + "/");
+  };
+  const repos::RepositoryGroup* own = repos.group(definition.group);
+  if (const auto mirrors = named(selection.mirrors, definition); below(own) && mirrors != selection.mirrors.end()) {
+    return moved(url.substr(own->base_url.size()), mirrors->second);
+  }
+  for (const auto& [name, mirrors] : selection.mirrors) {
+    if (const repos::RepositoryGroup* other = repos.group(name); below(other)) {
+      return moved(url.substr(other->base_url.size()), mirrors);
+    }
+  }
+  return {url};
 }
 
 const repos::SiteRepository* site_of(const Selection& selection, const std::string& name) {
@@ -239,6 +262,9 @@ std::vector<Keyring> keys_of(const Selection& selection, const repos::Catalog& r
   if (const repos::RepositoryGroup* group = repos.group(definition.group)) {
     for (const repos::PinnedKey& key : group->keys) {
       if (std::optional<Keyring> keyring = repos.keyring(key)) {
+        if (!keyring->urls.empty()) {
+          keyring->urls = key_urls(selection, repos, definition, keyring->urls.front());
+        }
         keys.push_back(std::move(*keyring));
       }
     }

@@ -115,7 +115,6 @@ CreatorResult CreatorRun::create(const std::vector<std::string>& more) {
                                         "--package",   "hipcc",
                                         "--mirror",    "debian=" + debian,
                                         "--mirror",    "debian-security=" + server.url("security"),
-                                        "--keyring",   "debian=" + keyring.string(),
                                         "--keyring",   "debian-security=" + (folder.path() / "security.asc").string(),
                                         "--proxy",     "",
                                         "--retries",   "1",
@@ -123,6 +122,9 @@ CreatorResult CreatorRun::create(const std::vector<std::string>& more) {
                                         "--cache-dir", (folder.path() / "cache").string(),
                                         "--log-dir",   (folder.path() / "logs").string(),
                                         "-o",          output.string()};
+  if (!keyring.empty()) {
+    arguments.insert(arguments.end(), {"--keyring", "debian=" + keyring.string()});
+  }
   arguments.insert(arguments.end(), more.begin(), more.end());
   return run(arguments);
 }

@@ -60,7 +60,7 @@ class CreatorRun {
   HttpServer server;
   DebRepositorySpec spec;
   std::vector<std::string> mirrors = {};  // of group debian; empty: this server
-  std::filesystem::path keyring = {};     // for group debian
+  std::filesystem::path keyring = {};     // for group debian; empty: no --keyring for it
   std::filesystem::path output = {};      // folder/out/x.run
   std::map<std::string, std::string> environment = {};
 };

@@ -376,6 +376,44 @@ TEST_CASE("a repository without a key is refused, unless it may be unsigned") {
   CHECK(repository(planned(selection, with_classic_release()).front(), "rocm/jammy").allowances.unsigned_metadata);
 }
 
+TEST_CASE("a key that is published by address moves with the mirror of the group below whose base it is") {
+  const TemporaryDirectory folder = *TemporaryDirectory::create(Stage::plan, fs::temp_directory_path(), "catalog");
+  const auto write_group = [&folder](const std::string& name) {
+    std::ofstream(folder.path() / (name + ".json"))
+        << R"({"schema":1,"kind":"repository-group","name":")" << name << R"(","base_url":"https://repo.example/)"
+        << name << R"(","type":"deb","layouts":[{"targets":["debian-*"],"suites":["stable"],"components":["main"]}],)"
+        << R"("keys":[{"fingerprint":"CA8BB4727A47B4D09B4EE8969386B48A1A693C5C",)"
+        << R"("url":"https://repo.example/vendor/key.asc"}]})";
+  };
+  write_group("vendor");
+  write_group("vendor-graphics");
+  std::ofstream(folder.path() / "release.json")
+      << R"({"schema":1,"kind":"release","id":"6.2.0","targets":[{"target":"debian-12",)"
+         R"("groups":["vendor","vendor-graphics"]}],"usecases":[{"id":"hip","packages":{"debian-12":["hip"]}}]})";
+  const repos::Catalog catalog = *repos::Catalog::load({folder.path()});
+  Selection selection = classic();
+  selection.keyrings.clear();
+  const auto urls_of = [&](const char* group) {
+    const ReleasePlan plan = planned(selection, catalog).front();
+    const std::vector<Keyring>& keyrings = repository(plan, std::string(group) + "/stable").keyrings;
+    REQUIRE(keyrings.size() == 1);
+    CHECK(keyrings[0].data.empty());
+    CHECK(keyrings[0].fingerprints == std::vector<std::string>{"CA8BB4727A47B4D09B4EE8969386B48A1A693C5C"});
+    return keyrings[0].urls;
+  };
+  const std::vector<std::string> own_address = {"https://repo.example/vendor/key.asc"};
+  CHECK(urls_of("vendor") == own_address);
+  CHECK(urls_of("vendor-graphics") == own_address);
+  selection.mirrors["vendor-graphics"] = {"http://lab.example/graphics"};
+  CHECK(urls_of("vendor-graphics") == own_address);
+  selection.mirrors["vendor"] = {"http://lab.example/a/", "file:/srv/b"};
+  const std::vector<std::string> mirrors = {"http://lab.example/a/key.asc", "file:///srv/b/key.asc"};
+  CHECK(urls_of("vendor") == mirrors);
+  CHECK(urls_of("vendor-graphics") == mirrors);
+  selection.keyrings["vendor"] = {Keyring{.name = "own.asc", .data = "OWN", .fingerprints = {}}};
+  CHECK(repository(planned(selection, catalog).front(), "vendor/stable").keyrings[0].name == "own.asc");
+}
+
 TEST_CASE("a site repository comes last, with its own keys and those of --keyring without a name") {
   Selection selection = hip_for_trixie();
   selection.site_repositories = {site()};

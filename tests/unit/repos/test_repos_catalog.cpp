@@ -90,6 +90,36 @@ TEST_CASE("the groups of Debian and Ubuntu pin the keys of the facts, and every 
   }
 }
 
+TEST_CASE("a pinned key without a file is one to fetch from its address, or none at all") {
+  const Folder folder;
+  const std::string pinned(40, 'A');
+  folder.file("g.json",
+              group_text(R"([{"fingerprint":")" + pinned + R"(","url":"https://repo.example/rocm/key.asc"},)" +
+                         R"({"fingerprint":")" + std::string(40, 'B') + R"("}])"));
+  const Catalog catalog = *Catalog::load({folder.path()});
+  const RepositoryGroup* group = catalog.group("rocm");
+  REQUIRE(group != nullptr);
+  REQUIRE(group->keys.size() == 2);
+  const std::optional<Keyring> keyring = catalog.keyring(group->keys[0]);
+  REQUIRE(keyring.has_value());
+  CHECK(keyring->data.empty());
+  CHECK(keyring->urls == std::vector<std::string>{"https://repo.example/rocm/key.asc"});
+  CHECK(keyring->fingerprints == std::vector<std::string>{pinned});
+  CHECK_FALSE(catalog.keyring(group->keys[1]).has_value());
+}
+
+TEST_CASE("an address of a key without a fingerprint is no pin, and refused") {
+  const Folder folder;
+  folder.file("g.json", group_text(R"([{"url":"https://repo.example/rocm/key.asc"}])"));
+  const Result<Catalog> without = Catalog::load({folder.path()});
+  REQUIRE_FALSE(without.has_value());
+  CHECK(without.error().code == ErrorCode::catalog_invalid);
+  folder.file("g.json", group_text(R"([{"fingerprint":")" + std::string(40, 'A') + R"(","url":"ftp://x/key?a"}])"));
+  const Result<Catalog> odd = Catalog::load({folder.path()});
+  REQUIRE_FALSE(odd.has_value());
+  CHECK(has(odd.error().reason, "/keys/0/url"));
+}
+
 TEST_CASE("release distro serves Debian in Debian's package names") {
   const Catalog catalog = *Catalog::load({});
   const Result<const Release*> release = catalog.release("distro");

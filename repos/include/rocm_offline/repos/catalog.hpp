@@ -27,7 +27,8 @@ struct GroupLayout {
 
 struct PinnedKey {
   std::string fingerprint{};               // primary key, 40 upper-case hex
-  std::string file{};                      // below repos/keyrings, compiled in; empty: fetched or given by --keyring
+  std::string file{};                      // below repos/keyrings, compiled in; empty: by url, or given by --keyring
+  std::string url{};                       // where the owner publishes it, for a key without file
   std::string note{};
   std::string data{};                      // the key material of `file`, read when the catalogue was loaded
   bool operator==(const PinnedKey&) const = default;
@@ -108,7 +109,7 @@ class Catalog {
   [[nodiscard]] const RepositoryGroup* group(std::string_view name) const;
   // "6.2" is "6.2.0"; unknown_release with near ids otherwise.
   [[nodiscard]] Result<const Release*> release(std::string_view id) const;
-  // Keyring compiled in for a pinned key, nullopt where the catalogue has none.
+  // Keyring of a pinned key: its material, or the address to fetch it from; nullopt where the catalogue has neither.
   [[nodiscard]] std::optional<Keyring> keyring(const PinnedKey& key) const;
   // Every release id: by number, words last.
   [[nodiscard]] std::vector<std::string> release_ids() const;

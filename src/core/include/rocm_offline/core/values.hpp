@@ -42,8 +42,9 @@ struct PackageRequest {
 // An OpenPGP public key source. Accepted only when the primary key's fingerprint is listed.
 struct Keyring {
   std::string name{};                     // file name for /keys/ in the bundle: "debian-archive-trixie.asc"
-  std::string data{};                     // the key material itself (armored or binary)
+  std::string data{};                     // the key material itself (armored or binary); empty: to be fetched
   std::vector<std::string> fingerprints{};  // 40 upper-case hex digits; empty: every key in data is pinned (--keyring)
+  std::vector<std::string> urls{};        // where to fetch data, failover order; then exactly one key is pinned
   bool operator==(const Keyring&) const = default;
 };
 
