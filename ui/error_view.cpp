@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "printable.hpp"
+#include "rocm_offline/core/text.hpp"
 #include "rocm_offline/ui/terminal.hpp"
 
 namespace rocm_offline::ui {
@@ -127,6 +128,18 @@ std::string render_checks(const std::vector<Check>& checks, bool color) {
     }
   }
   return text;
+}
+
+std::string render_verdict(const std::vector<Check>& checks, const std::string& fits, const std::string& fits_not) {
+  const auto count = [&checks](CheckStatus status) {
+    return static_cast<std::size_t>(
+        std::count_if(checks.begin(), checks.end(), [status](const Check& check) { return check.status == status; }));
+  };
+  if (const std::size_t failed = count(CheckStatus::fail); failed != 0) {
+    return printable(fits_not) + " (" + counted(failed, "check") + " failed)\n";
+  }
+  const std::size_t warned = count(CheckStatus::warn);
+  return printable(fits) + (warned == 0 ? "" : " (" + counted(warned, "warning") + ")") + "\n";
 }
 
 bool wants_color(Color color, int file_descriptor) {

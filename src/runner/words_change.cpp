@@ -194,7 +194,11 @@ int run_check(const bundle::BundleReader& bundle, Session& session) {
                         {"releases", report->releases},
                         {"checks", checks_json(report->checks)}});
   } else {
-    session.print(ui::render_checks(report->checks, ui::wants_color(session.line().color, STDOUT_FILENO)));
+    session.print(
+        ui::render_checks(report->checks, ui::wants_color(session.line().color, STDOUT_FILENO)) +
+        ui::render_verdict(report->checks,
+                           "this machine fits; the file's bytes were not compared, verify and install do that",
+                           "this machine does not fit"));
   }
   return session.finished(report->supported ? 0 : exit_status(ErrorCode::check_failed));
 }

@@ -97,7 +97,9 @@ int run_check(const Invocation& invocation, Session& session) {
                         {"releases", report->releases},
                         {"checks", std::move(checks)}});
   } else {
-    session.print(ui::render_checks(report->checks, session.colors_on_stdout()));
+    session.print(ui::render_checks(report->checks, session.colors_on_stdout()) +
+                  ui::render_verdict(report->checks, report->target + " is supported",
+                                     (report->target.empty() ? "this machine" : report->target) + " is not supported"));
   }
   return session.finished(report->supported ? 0 : exit_status(ErrorCode::check_failed));
 }

@@ -78,6 +78,15 @@ TEST_CASE("checks stand in columns, and help follows what does not pass", "[ui]"
         "                    help: boot another\n");
 }
 
+TEST_CASE("the verdict counts what failed, else what warns", "[ui]") {
+  const Check pass{.code = "a", .status = CheckStatus::pass, .message = "", .help = ""};
+  const Check warn{.code = "b", .status = CheckStatus::warn, .message = "", .help = ""};
+  const Check bad{.code = "c", .status = CheckStatus::fail, .message = "", .help = ""};
+  CHECK(ui::render_verdict({pass}, "fits", "does not") == "fits\n");
+  CHECK(ui::render_verdict({pass, warn}, "fits", "does not") == "fits (1 warning)\n");
+  CHECK(ui::render_verdict({bad, warn, bad}, "fits", "does not") == "does not (2 checks failed)\n");
+}
+
 TEST_CASE("colour follows the option, then NO_COLOR, TERM and the stream", "[ui]") {
   CHECK(ui::wants_color(ui::Color::always, -1));
   CHECK_FALSE(ui::wants_color(ui::Color::never, STDERR_FILENO));

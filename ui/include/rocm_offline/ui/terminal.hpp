@@ -29,6 +29,9 @@ struct Failure {
 [[nodiscard]] std::string render_failure(const Failure& failure, bool color);
 // One line per check: "pass  distribution  Debian 13".
 [[nodiscard]] std::string render_checks(const std::vector<Check>& checks, bool color);
+// What the checks amount to, as their last line: "debian-13 is supported (1 warning)".
+[[nodiscard]] std::string render_verdict(const std::vector<Check>& checks, const std::string& fits,
+                                         const std::string& fits_not);
 
 // Colour wanted for this stream: `always`, or automatic on a terminal without NO_COLOR and TERM=dumb.
 [[nodiscard]] bool wants_color(Color color, int file_descriptor);
