@@ -76,7 +76,8 @@ std::optional<JournalContent> read_journal(const fs::path& path) {
 std::optional<long> read_journal_holder(const fs::path& path) {
   for (const auto& words : read_lines(path)) {
     if (words.size() == 2 && words[0] == "holder") {
-      return to_number<long>(words[1]);
+      const auto process = to_number<long>(words[1]);
+      return process && *process > 0 ? process : std::nullopt;
     }
   }
   return std::nullopt;

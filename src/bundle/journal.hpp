@@ -34,6 +34,7 @@ struct JournalContent {
 
 // nullopt when there is none, or it is no journal.
 [[nodiscard]] std::optional<JournalContent> read_journal(const std::filesystem::path& path);
+// Process id, above 0; only for words: what it names may be gone.
 [[nodiscard]] std::optional<long> read_journal_holder(const std::filesystem::path& path);
 
 class Journal {
