@@ -255,20 +255,23 @@ bool ReleaseLoader::take(Loading& loading, const Received& release, const Receiv
   loading.release_files.clear();
   loading.evidence = {};
   auto text = verified_text(loading, release, signature);
+  // False where the mirror is to blame; a full disk or a missing gpg of this machine would be the same with the next.
   const auto refuse = [&loading, &definition](Error error) {
-    error.message = "repository '" + definition.name + "' is not trusted";
+    constexpr int status_of_trust = 9;
+    const bool by_mirror = exit_status(error.code) == status_of_trust;
+    error.message = by_mirror ? "repository '" + definition.name + "' is not trusted"
+                              : "repository '" + definition.name + "' cannot be checked";
     error.details["repository"] = definition.name;
     error.details["url"] = redact_url(definition.base_urls[loading.served_by]);
     loading.error = std::move(error);
+    return !by_mirror;
   };
   if (!text) {
-    refuse(std::move(text).error());
-    return false;
+    return refuse(std::move(text).error());
   }
   auto parsed = parse_release(text->text);
   if (!parsed) {
-    refuse(std::move(parsed).error());
-    return false;
+    return refuse(std::move(parsed).error());
   }
   loading.release = std::move(*parsed);
   loading.evidence.name = definition.name;
@@ -280,8 +283,7 @@ bool ReleaseLoader::take(Loading& loading, const Received& release, const Receiv
   loading.evidence.release_sha256 = sha256_of(release.content).hex();
   loading.evidence.signed_by = text->signed_by;
   if (auto judged = judge(loading); !judged) {
-    refuse(std::move(judged).error());
-    return false;
+    return refuse(std::move(judged).error());
   }
   if (auto kept = keep_files(loading, release, signature); !kept) {
     loading.error = std::move(kept).error();

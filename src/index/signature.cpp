@@ -269,6 +269,12 @@ Result<Done> SignatureVerifier::PrivateKeyring::import(const SignatureRequest& r
   if (keys >= request.keyrings.size()) {
     return Done{};
   }
+  // gpg does not say that it could not write its keyring: a full disk is no fault of the key.
+  constexpr std::size_t probe_bytes = 256U << 10U;
+  if (auto room = write_file_atomically(Stage::repos, m_home.path() / "room", std::string(probe_bytes, '\0'), 0600);
+      !room) {
+    return fail(in_context(std::move(room).error(), "keeping keys for gpg"));
+  }
   Error error =
       make_error(ErrorCode::key_unknown, request,
                  (names.size() == 1 ? "keyring " : "one of the keyrings ") + join(names, ", ") + " holds no usable key",

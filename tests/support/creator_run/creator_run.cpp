@@ -81,15 +81,16 @@ void CreatorRun::build(const SigningKey* key) {
   }
 }
 
-CreatorResult CreatorRun::run(const std::vector<std::string>& arguments) {
-  const fs::path out = folder.path() / "stdout";
-  const fs::path err = folder.path() / "stderr";
+CreatorResult CreatorRun::run(const std::vector<std::string>& arguments, const std::string& name) {
+  const fs::path out = folder.path() / (name + "stdout");
+  const fs::path err = folder.path() / (name + "stderr");
   ProcessRequest request;
   // A shell of our own with fixed text separates the streams; the arguments reach it as positional parameters.
   request.argv = {"sh",
                   "-c",
-                  "out=$1 err=$2; shift 2; exec \"$@\" >\"$out\" 2>\"$err\"",
+                  "echo $$ >\"$1\"; out=$2 err=$3; shift 3; exec \"$@\" >\"$out\" 2>\"$err\"",
                   "sh",
+                  name.empty() ? process_file().string() : (folder.path() / (name + "process")).string(),
                   out.string(),
                   err.string(),
                   ROCM_OFFLINE_CREATOR};
@@ -127,6 +128,10 @@ CreatorResult CreatorRun::create(const std::vector<std::string>& more) {
   }
   arguments.insert(arguments.end(), more.begin(), more.end());
   return run(arguments);
+}
+
+fs::path CreatorRun::process_file() const {
+  return folder.path() / "process";
 }
 
 std::vector<std::string> CreatorRun::usable_leftovers() {

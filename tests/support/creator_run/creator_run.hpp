@@ -39,7 +39,11 @@ class CreatorRun {
   // `create --json`, with the options that every run needs and `more`.
   CreatorResult create(const std::vector<std::string>& more = {});
   // Any command, in the same private home.
-  CreatorResult run(const std::vector<std::string>& arguments);
+  // `name`: of one that runs beside another.
+  CreatorResult run(const std::vector<std::string>& arguments, const std::string& name = {});
+
+  // Holds the process id of the running (or last) command, which may be signalled from another thread.
+  [[nodiscard]] std::filesystem::path process_file() const;
 
   // Everything that looks like a result though the run failed: the file, its checksum, a member that the journal calls
   // complete though its bytes are not those of the index, an unfinished file that `verify` accepts.
