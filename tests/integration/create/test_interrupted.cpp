@@ -14,7 +14,7 @@
 
 using namespace rocm_offline;
 using namespace std::chrono_literals;
-using test::check_failed;
+using test::bytes_of;
 using test::contains;
 using test::CreatorResult;
 using test::CreatorRun;
@@ -24,28 +24,8 @@ namespace {
 
 const std::string kSlow = CreatorRun::deb_path("hipcc");
 
-std::string bytes_of(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-// A scene whose right file is known, and whose largest package now comes slowly; the others are done long before.
-struct Scene : CreatorRun {
-  Scene() {
-    build();
-    const auto made = create();
-    INFO(made.err);
-    REQUIRE(made.exit_code == 0);
-    right = bytes_of(output);
-    remove_output();
-    server.forget_requests();
-  }
-  void remove_output() const {
-    std::filesystem::remove(output);
-    std::filesystem::remove(output.string() + ".sha256");
-  }
+// Its largest package comes slowly; the others are done long before.
+struct Scene : test::KnownCreatorRun {
   void slow_down() { server.set_fault(kSlow, {.kind = FaultKind::slow, .bytes_per_second = 40000}); }
   // True once the slow package is under way and the others are claimed by the journal.
   [[nodiscard]] bool under_way() const {
@@ -75,17 +55,11 @@ struct Scene : CreatorRun {
   }
   // The same command gives the right file, and asks only for what it did not have.
   void check_goes_on() {
-    server.clear_faults();
-    server.forget_requests();
-    const auto made = create();
-    INFO(made.err);
-    REQUIRE(made.exit_code == 0);
-    CHECK(bytes_of(output) == right);
+    check_mends();
     CHECK(server.count(kSlow) == 1);
     CHECK(server.count(deb_path("libhip")) == 0);
     CHECK(server.count(deb_path("rocm-core")) == 0);
   }
-  std::string right;
 };
 
 // A small memory file system at a folder, seen by this thread and what it starts alone.

@@ -6,6 +6,7 @@
 #include "support/creator_run/checks.hpp"
 
 using namespace rocm_offline;
+using test::bytes_of;
 using test::check_failed;
 using test::contains;
 using test::CreatorRun;
@@ -17,35 +18,7 @@ namespace {
 
 const std::string kDeb = CreatorRun::deb_path("hipcc");
 
-std::string bytes_of(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-// A scene whose right file is known.
-struct Scene : CreatorRun {
-  Scene() {
-    build();
-    const auto made = create();
-    INFO(made.err);
-    REQUIRE(made.exit_code == 0);
-    right = bytes_of(output);
-    std::filesystem::remove(output);
-    std::filesystem::remove(output.string() + ".sha256");
-    server.forget_requests();
-  }
-  // After a failure and with the server mended the same command gives the right file.
-  void check_mends() {
-    server.clear_faults();
-    const auto made = create();
-    INFO(made.err);
-    REQUIRE(made.exit_code == 0);
-    CHECK(bytes_of(output) == right);
-  }
-  std::string right;
-};
+using Scene = test::KnownCreatorRun;
 
 struct Case {
   const char* name;

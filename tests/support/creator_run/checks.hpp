@@ -2,6 +2,8 @@
 #pragma once
 
 #include <catch2/catch.hpp>
+#include <fstream>
+#include <sstream>
 #include <string>
 
 #include "support/creator_run/creator_run.hpp"
@@ -36,5 +38,39 @@ inline void check_failed(CreatorRun& scene, const CreatorResult& result, int sta
   CHECK(contains(scene.logs("log"), address));
   CHECK(contains(scene.logs("jsonl"), code));
 }
+
+inline std::string bytes_of(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+// A run whose right file is known, its packages not in any cache.
+struct KnownCreatorRun : CreatorRun {
+  KnownCreatorRun() {
+    build();
+    const auto made = create();
+    INFO(made.err);
+    REQUIRE(made.exit_code == 0);
+    right = bytes_of(output);
+    remove_output();
+    server.forget_requests();
+  }
+  void remove_output() const {
+    std::filesystem::remove(output);
+    std::filesystem::remove(output.string() + ".sha256");
+  }
+  // After a failure and with the server mended the same command gives the right file.
+  void check_mends() {
+    server.clear_faults();
+    server.forget_requests();
+    const auto made = create();
+    INFO(made.err);
+    REQUIRE(made.exit_code == 0);
+    CHECK(bytes_of(output) == right);
+  }
+  std::string right;
+};
 
 }  // namespace rocm_offline::test
