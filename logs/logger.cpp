@@ -244,6 +244,11 @@ const std::string& Logger::run_id() const {
   return m_impl->run.run;
 }
 
+std::vector<fs::path> Logger::files() const {
+  const auto written = paths();
+  return written ? std::vector<fs::path>{written->text, written->jsonl} : std::vector<fs::path>{};
+}
+
 std::optional<LogPaths> Logger::paths() const {
   const std::lock_guard lock(m_impl->mutex);
   return m_impl->paths;

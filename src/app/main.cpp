@@ -8,7 +8,6 @@
 
 #include "command_line.hpp"
 #include "commands/commands.hpp"
-#include "rocm_offline/core/values_json.hpp"
 #include "rocm_offline/core/version.hpp"
 #include "session.hpp"
 
@@ -16,64 +15,40 @@ namespace rocm_offline::app {
 
 namespace {
 
-void print_error(const Error& error) {
-  std::fputs(ui::render_error(error, ui::wants_color(ui::Color::automatic, STDERR_FILENO)).c_str(), stderr);
-}
-
-// For results that need no session.
-int print(std::string_view text) {
-  if (auto written = write_standard_output(text); !written) {
-    print_error(written.error());
-    return exit_status(written.error().code);
-  }
-  return 0;
-}
-
-int print_json(const nlohmann::json& document) {
-  return print(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
-}
-
-// Before a session exists: the command line itself is wrong.
-int refuse(const Error& error, bool json) {
-  if (json) {
-    (void)print_json({{"schema", "rocm-offline/error/1"}, {"error", to_json(error)}});
-  }
-  print_error(error);
-  return exit_status(error.code);
-}
-
 int print_help(const Invocation& invocation) {
   auto text = help_text(invocation.word);
   if (!text) {
-    return refuse(text.error(), invocation.global.json);
+    return ui::refuse(text.error(), invocation.global.json);
   }
-  return invocation.global.json ? print_json({{"schema", "rocm-offline/help/1"}, {"text", *text}}) : print(*text);
+  return invocation.global.json ? ui::present_json({{"schema", "rocm-offline/help/1"}, {"text", *text}})
+                                : ui::present(*text);
 }
 
 int print_completion(const Invocation& invocation) {
   auto script = completion_script(invocation.word);
   if (!script) {
-    return refuse(script.error(), invocation.global.json);
+    return ui::refuse(script.error(), invocation.global.json);
   }
   return invocation.global.json
-             ? print_json({{"schema", "rocm-offline/completion/1"}, {"shell", invocation.word}, {"script", *script}})
-             : print(*script);
+             ? ui::present_json(
+                   {{"schema", "rocm-offline/completion/1"}, {"shell", invocation.word}, {"script", *script}})
+             : ui::present(*script);
 }
 
 int print_version(bool json) {
   const std::string version(program_version());
-  return json ? print_json({{"schema", "rocm-offline/version/1"}, {"version", version}})
-              : print("rocm-offline-creator " + version + "\n");
+  return json ? ui::present_json({{"schema", "rocm-offline/version/1"}, {"version", version}})
+              : ui::present("rocm-offline-creator " + version + "\n");
 }
 
 int refuse_nothing(bool json) {
   if (json) {
-    return refuse({.code = ErrorCode::usage,
-                   .stage = Stage::ui,
-                   .message = "no command is given",
-                   .reason = "--json prints the result of a command",
-                   .help = "rocm-offline-creator help lists the commands"},
-                  json);
+    return ui::refuse({.code = ErrorCode::usage,
+                       .stage = Stage::ui,
+                       .message = "no command is given",
+                       .reason = "--json prints the result of a command",
+                       .help = "rocm-offline-creator help lists the commands"},
+                      json);
   }
   auto help = help_text("");
   std::fputs(help ? help->c_str() : "", stderr);
@@ -83,7 +58,7 @@ int refuse_nothing(bool json) {
 int run_command(const Invocation& invocation) {
   Session session(invocation, install_signal_handlers(SecondSignal::ends_at_once));
   if (auto opened = session.open_log(); !opened) {
-    return session.failed(opened.error(), document_schema(invocation.command));
+    return session.console().failed(opened.error(), document_schema(invocation.command));
   }
   switch (invocation.command) {
     case Command::check:
@@ -117,7 +92,7 @@ int run(const std::vector<std::string>& arguments) {
   const bool json = wants_json(arguments);
   auto invocation = parse_command_line(arguments);
   if (!invocation) {
-    return refuse(invocation.error(), json);
+    return ui::refuse(invocation.error(), json);
   }
   switch (invocation->command) {
     case Command::none:
@@ -142,14 +117,6 @@ int main(int argc, char** argv) {
   try {
     return rocm_offline::app::run(std::vector<std::string>(argv + 1, argv + argc));
   } catch (const std::exception& bug) {
-    // Exceptions mean bugs: say so, and how to report it.
-    const rocm_offline::Error error{
-        .code = rocm_offline::ErrorCode::internal,
-        .stage = rocm_offline::Stage::ui,
-        .message = "the program met a condition that it does not expect",
-        .reason = bug.what(),
-        .help = "this is a bug of ours: please report it with the command line and the log"};
-    std::fputs(rocm_offline::ui::render_error(error, false).c_str(), stderr);
-    return rocm_offline::exit_status(error.code);
+    return rocm_offline::ui::report_bug(bug);
   }
 }

@@ -3,11 +3,9 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstdio>
 #include <cstdlib>
 
 #include "rocm_offline/core/text.hpp"
-#include "rocm_offline/core/values_json.hpp"
 
 namespace rocm_offline::app {
 
@@ -30,13 +28,6 @@ bool can_write(fs::path folder) {
     folder = folder.parent_path();
   }
   return ::access(folder.c_str(), W_OK) == 0;
-}
-
-ui::TerminalOptions terminal_options(const GlobalOptions& options) {
-  return {.quiet = options.quiet,
-          .verbose = options.verbose,
-          .color = ui::wants_color(options.color, STDERR_FILENO),
-          .is_terminal = ::isatty(STDERR_FILENO) == 1};
 }
 
 // Passwords on the command line or in the environment must appear in no log, whatever prints them.
@@ -80,10 +71,12 @@ Session::Session(const Invocation& invocation, CancelToken cancel)
     : m_options(invocation.global),
       m_command(invocation.command),
       m_cancel(cancel),
-      m_terminal(terminal_options(invocation.global)),
       m_logger({.operation = std::string(command_name(invocation.command)), .level = invocation.global.log_level},
                m_clock),
-      m_tee({&m_logger, &m_terminal}) {
+      m_console(
+          {.json = m_options.json, .quiet = m_options.quiet, .verbose = m_options.verbose, .color = m_options.color},
+          m_logger),
+      m_tee({&m_logger, &m_console.messages()}) {
   add_secrets(m_logger, invocation);
   m_logger.run_started("rocm-offline-creator", invocation.arguments);
 }
@@ -98,49 +91,6 @@ Result<Done> Session::open_log() {
     return fail(in_context(std::move(opened).error(), "opening the log"));
   }
   return Done{};
-}
-
-int Session::failed(const Error& error, std::string_view schema) {
-  m_terminal.clear_progress();
-  if (m_options.json) {
-    print_json({{"schema", schema}, {"error", to_json(error)}});
-  }
-  return ends_with(error);
-}
-
-int Session::finished(int status) {
-  m_terminal.clear_progress();
-  if (m_output_error) {
-    return ends_with(*m_output_error);
-  }
-  m_logger.run_finished(status);
-  const auto lost = m_logger.failure();
-  return lost && status == 0 ? ends_with(*lost) : status;
-}
-
-int Session::ends_with(const Error& error) {
-  m_logger.error(error);
-  ui::Failure failure{.error = error};
-  if (const auto paths = m_logger.paths()) {
-    failure.logs = {paths->text, paths->jsonl};
-  }
-  if (error.stage != Stage::logs) {
-    failure.lost_records = m_logger.failure();
-  }
-  std::fputs(ui::render_failure(failure, ui::wants_color(m_options.color, STDERR_FILENO)).c_str(), stderr);
-  return exit_status(error.code);
-}
-
-void Session::print_json(const nlohmann::json& document) {
-  // Untrusted bytes that are no UTF-8 are replaced, not thrown on.
-  print(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
-}
-
-void Session::print(std::string_view text) {
-  m_terminal.clear_progress();
-  if (auto written = write_standard_output(text); !written && !m_output_error) {
-    m_output_error = std::move(written).error();
-  }
 }
 
 fs::path Session::cache_dir() const {

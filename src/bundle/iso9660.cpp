@@ -14,7 +14,6 @@ namespace {
 constexpr std::uint64_t system_area_size = 32768;
 // The largest extent of one record: the biggest multiple of a sector that fits 32 bits.
 constexpr std::uint64_t largest_extent = 0xFFFFF800;
-constexpr std::size_t largest_record = 254;
 constexpr std::size_t largest_directory_count = 65535;
 constexpr char directory_flag = 0x02;
 constexpr char more_extents_flag = static_cast<char>(0x80);

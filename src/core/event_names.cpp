@@ -71,7 +71,7 @@ const std::vector<EventName>& event_names() {
       {"install.package.planned", debug, "a package that will be changed", "package,version,before"},
       {"install.simulation.compared", info, "the package manager would do what the plan says",
        "added,upgraded,downgraded,removed"},
-      {"install.plan.unchanged", info, "everything is installed already", ""},
+      {"install.plan.unchanged", debug, "everything is installed already", ""},
       {"install.run.resumed", info, "an interrupted run is continued", ""},
       {"install.receipt.written", debug, "the receipt was written ahead of a step", "state,path"},
       {"install.receipt.removed", info, "the bundle was taken back", ""},

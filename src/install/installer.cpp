@@ -299,7 +299,7 @@ class Installation {
 
   Result<Done> run_apt() {
     if (m_report.nothing_to_do && !marks_missing()) {
-      m_session.tell(Level::info, "install.plan.unchanged", "everything is installed already: nothing to do");
+      m_session.tell(Level::debug, "install.plan.unchanged", "everything is installed already: nothing to do");
       return note_changed_files();
     }
     StepCounter counter(m_ports.events, "installing packages", 2 * m_simulation.installs.size());
@@ -328,11 +328,7 @@ class Installation {
 
   // Same versions need not be the same files: apt would not look, and neither would the admin.
   Result<Done> note_changed_files() {
-    std::vector<std::string> names;
-    for (const ReceiptPackage& package : m_receipt.packages) {
-      names.push_back(package.id.name + (package.id.arch == "all" ? "" : ":" + package.id.arch));
-    }
-    auto changed = m_session.tool().changed_files(names);
+    auto changed = m_session.tool().changed_files(dpkg_names(m_receipt));
     if (!changed) {
       return fail(std::move(changed).error());
     }

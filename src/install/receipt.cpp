@@ -108,6 +108,14 @@ std::string_view receipt_state_name(ReceiptState state) {
   return state_names.at(static_cast<std::size_t>(state));
 }
 
+std::vector<std::string> dpkg_names(const Receipt& receipt) {
+  std::vector<std::string> names;
+  for (const ReceiptPackage& package : receipt.packages) {
+    names.push_back(package.id.name + (package.id.arch == "all" ? "" : ":" + package.id.arch));
+  }
+  return names;
+}
+
 std::string receipt_to_json(const Receipt& receipt) {
   json packages = json::array();
   for (const ReceiptPackage& package : receipt.packages) {

@@ -52,6 +52,9 @@ struct Receipt {
   bool operator==(const Receipt&) const = default;
 };
 
+// "name:arch" (name alone for arch all), as dpkg takes them.
+[[nodiscard]] std::vector<std::string> dpkg_names(const Receipt& receipt);
+
 [[nodiscard]] std::string receipt_to_json(const Receipt& receipt);
 // A receipt is root's own file, yet a damaged one must not lead to removals: every field is checked (check_failed).
 [[nodiscard]] Result<Receipt> receipt_from_json(std::string_view text);

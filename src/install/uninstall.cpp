@@ -367,12 +367,8 @@ Result<StatusReport> status(const bundle::BundleReader& bundle, const InstallOpt
       report.differences.push_back(same.error().reason);
     }
   }
-  std::vector<std::string> names;
-  for (const ReceiptPackage& package : (*receipt)->packages) {
-    names.push_back(package.id.name + (package.id.arch == "all" ? "" : ":" + package.id.arch));
-  }
   if (report.differences.empty()) {
-    auto changed = session.tool().changed_files(names);
+    auto changed = session.tool().changed_files(dpkg_names(**receipt));
     if (!changed) {
       return fail(std::move(changed).error());
     }

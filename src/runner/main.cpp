@@ -1,7 +1,4 @@
 // The installer program inside every bundle: reads the command line, does one word, ends with the status of cli.md.
-#include <unistd.h>
-
-#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
@@ -22,38 +19,14 @@ namespace {
 
 constexpr const char* error_schema = "rocm-offline/error/1";
 
-void print_error(const Error& error) {
-  std::fputs(ui::render_error(error, ui::wants_color(ui::Color::automatic, STDERR_FILENO)).c_str(), stderr);
-}
-
-// For results that need no session.
-int print(std::string_view text) {
-  if (auto written = write_standard_output(text); !written) {
-    print_error(written.error());
-    return exit_status(written.error().code);
-  }
-  return 0;
-}
-
-// Before a session exists.
-int refuse(const Error& error, bool json) {
-  if (json) {
-    (void)print(document_text(error_document(error, error_schema)));
-  }
-  print_error(error);
-  return exit_status(error.code);
-}
-
 int print_help(bool json) {
-  return print(json ? document_text({{"schema", "rocm-offline/help/1"}, {"text", help_text()}})
-                    : std::string(help_text()));
+  return json ? ui::present_json({{"schema", "rocm-offline/help/1"}, {"text", help_text()}}) : ui::present(help_text());
 }
 
 int print_version_alone(bool json) {
-  return print(json
-                   ? document_text(
-                         {{"schema", "rocm-offline/version/1"}, {"version", program_version()}, {"bundle_id", nullptr}})
-                   : "rocm-offline-install " + std::string(program_version()) + "\n");
+  const std::string version(program_version());
+  return json ? ui::present_json({{"schema", "rocm-offline/version/1"}, {"version", version}, {"bundle_id", nullptr}})
+              : ui::present("rocm-offline-install " + version + "\n");
 }
 
 // Without the stub: the tree that this program lies in, a mounted or extracted image.
@@ -157,7 +130,7 @@ int run(const std::vector<std::string>& arguments) {
   const bool json = wants_json(arguments);
   auto line = parse_command_line(arguments);
   if (!line) {
-    return refuse(line.error(), json);
+    return ui::refuse(line.error(), json);
   }
   if (line->word == Word::help) {
     return print_help(json);
@@ -168,27 +141,27 @@ int run(const std::vector<std::string>& arguments) {
   if (!line->bundle) {
     auto tree = own_tree();
     if (!tree) {
-      return refuse(tree.error(), json);
+      return ui::refuse(tree.error(), json);
     }
     line->bundle = *tree;
   }
   if (auto named = check_named_things(*line); !named) {
-    return refuse(named.error(), json);
+    return ui::refuse(named.error(), json);
   }
   const CancelToken cancel = install_signal_handlers(SecondSignal::is_ignored);
   auto bundle = bundle::BundleReader::open(*line->bundle);
   Session session(*line, bundle ? bundle->bundle_id() : "", cancel);
   if (auto opened = session.open_log(); !opened) {
-    return session.failed(opened.error(), error_schema);
+    return session.console().failed(opened.error(), error_schema);
   }
   if (!bundle) {
-    return session.failed(bundle.error(), error_schema);
+    return session.console().failed(bundle.error(), error_schema);
   }
   if (auto trusted = check_verify_key(*bundle, session); !trusted) {
-    return session.failed(trusted.error(), error_schema);
+    return session.console().failed(trusted.error(), error_schema);
   }
   if (auto intact = check_file_digest(*bundle, session); !intact) {
-    return session.failed(intact.error(), error_schema);
+    return session.console().failed(intact.error(), error_schema);
   }
   return run_word(*bundle, session);
 }
@@ -205,13 +178,6 @@ int main(int argc, char** argv) {
   try {
     return rocm_offline::runner::run(std::vector<std::string>(argv + 1, argv + argc));
   } catch (const std::exception& bug) {
-    const rocm_offline::Error error{
-        .code = rocm_offline::ErrorCode::internal,
-        .stage = rocm_offline::Stage::ui,
-        .message = "the program met a condition that it does not expect",
-        .reason = bug.what(),
-        .help = "this is a bug of ours: please report it with the command line and the log"};
-    std::fputs(rocm_offline::ui::render_error(error, false).c_str(), stderr);
-    return rocm_offline::exit_status(error.code);
+    return rocm_offline::ui::report_bug(bug);
   }
 }

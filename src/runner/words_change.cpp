@@ -1,6 +1,4 @@
 // install, dryrun, uninstall, check, status: the words that look at this machine.
-#include <unistd.h>
-
 #include <iostream>
 
 #include "rocm_offline/core/text.hpp"
@@ -145,38 +143,32 @@ std::string install_text(const install::InstallReport& report, const Session& se
   return text;
 }
 
+using Change = Result<install::InstallReport> (*)(const bundle::BundleReader&, const install::InstallOptions&,
+                                                  install::Ports&);
+
+int run_change(const bundle::BundleReader& bundle, Session& session, Change change, std::string_view schema) {
+  PosixProcessRunner processes;
+  install::Ports ports{processes, session.clock(), session.events(), session.cancel()};
+  auto report = change(bundle, options_of(bundle, session), ports);
+  if (!report) {
+    return session.console().failed(report.error(), schema);
+  }
+  if (session.line().json) {
+    session.console().print_json(report_json(*report, session, schema));
+  } else {
+    session.console().print(install_text(*report, session));
+  }
+  return session.console().finished(0);
+}
+
 }  // namespace
 
 int run_install(const bundle::BundleReader& bundle, Session& session) {
-  constexpr const char* schema = "rocm-offline/install/1";
-  PosixProcessRunner processes;
-  install::Ports ports{processes, session.clock(), session.events(), session.cancel()};
-  auto report = install::install(bundle, options_of(bundle, session), ports);
-  if (!report) {
-    return session.failed(report.error(), schema);
-  }
-  if (session.line().json) {
-    session.print_json(report_json(*report, session, schema));
-  } else {
-    session.print(install_text(*report, session));
-  }
-  return session.finished(0);
+  return run_change(bundle, session, install::install, "rocm-offline/install/1");
 }
 
 int run_uninstall(const bundle::BundleReader& bundle, Session& session) {
-  constexpr const char* schema = "rocm-offline/uninstall/1";
-  PosixProcessRunner processes;
-  install::Ports ports{processes, session.clock(), session.events(), session.cancel()};
-  auto report = install::uninstall(bundle, options_of(bundle, session), ports);
-  if (!report) {
-    return session.failed(report.error(), schema);
-  }
-  if (session.line().json) {
-    session.print_json(report_json(*report, session, schema));
-  } else {
-    session.print(install_text(*report, session));
-  }
-  return session.finished(0);
+  return run_change(bundle, session, install::uninstall, "rocm-offline/uninstall/1");
 }
 
 int run_check(const bundle::BundleReader& bundle, Session& session) {
@@ -185,22 +177,22 @@ int run_check(const bundle::BundleReader& bundle, Session& session) {
   install::Ports ports{processes, session.clock(), session.events(), session.cancel()};
   auto report = install::preflight(bundle, options_of(bundle, session), ports);
   if (!report) {
-    return session.failed(report.error(), schema);
+    return session.console().failed(report.error(), schema);
   }
   if (session.line().json) {
-    session.print_json({{"schema", schema},
-                        {"target", report->target},
-                        {"supported", report->supported},
-                        {"releases", report->releases},
-                        {"checks", checks_json(report->checks)}});
+    session.console().print_json({{"schema", schema},
+                                  {"target", report->target},
+                                  {"supported", report->supported},
+                                  {"releases", report->releases},
+                                  {"checks", checks_json(report->checks)}});
   } else {
-    session.print(
-        ui::render_checks(report->checks, ui::wants_color(session.line().color, STDOUT_FILENO)) +
+    session.console().print(
+        ui::render_checks(report->checks, session.console().colors_on_stdout()) +
         ui::render_verdict(report->checks,
                            "this machine fits; the file's bytes were not compared, verify and install do that",
                            "this machine does not fit"));
   }
-  return session.finished(report->supported ? 0 : exit_status(ErrorCode::check_failed));
+  return session.console().finished(report->supported ? 0 : exit_status(ErrorCode::check_failed));
 }
 
 int run_status(const bundle::BundleReader& bundle, Session& session) {
@@ -209,21 +201,21 @@ int run_status(const bundle::BundleReader& bundle, Session& session) {
   install::Ports ports{processes, session.clock(), session.events(), session.cancel()};
   auto report = install::status(bundle, options_of(bundle, session), ports);
   if (!report) {
-    return session.failed(report.error(), schema);
+    return session.console().failed(report.error(), schema);
   }
   if (session.line().json) {
-    session.print_json({{"schema", schema},
-                        {"bundle_id", bundle.bundle_id()},
-                        {"state", report->state},
-                        {"differences", report->differences}});
+    session.console().print_json({{"schema", schema},
+                                  {"bundle_id", bundle.bundle_id()},
+                                  {"state", report->state},
+                                  {"differences", report->differences}});
   } else {
     std::string text = report->state + "\n";
     for (const std::string& difference : report->differences) {
       text += "  " + difference + "\n";
     }
-    session.print(text);
+    session.console().print(text);
   }
-  return session.finished(report->state == "installed" ? 0 : exit_status(ErrorCode::not_installed));
+  return session.console().finished(report->state == "installed" ? 0 : exit_status(ErrorCode::not_installed));
 }
 
 }  // namespace rocm_offline::runner

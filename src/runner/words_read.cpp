@@ -116,10 +116,10 @@ int run_verify(const bundle::BundleReader& bundle, Session& session) {
   options.expected_file_digest = session.line().sha256;
   auto report = verify::verify_bundle(bundle, options, session.events(), session.cancel());
   if (!report) {
-    return session.failed(report.error(), schema);
+    return session.console().failed(report.error(), schema);
   }
   if (!report->findings.empty()) {
-    return session.failed(verify::damage_error(*report), schema);
+    return session.console().failed(verify::damage_error(*report), schema);
   }
   std::optional<verify::ChainReport> chain;
   if (session.line().chain) {
@@ -127,7 +127,7 @@ int run_verify(const bundle::BundleReader& bundle, Session& session) {
     const auto signatures = verify::make_native_signatures(processes, chain_work_dir(session.line()));
     auto linked = verify::verify_chain(bundle, *signatures, session.clock().now(), session.events(), session.cancel());
     if (!linked) {
-      return session.failed(linked.error(), schema);
+      return session.console().failed(linked.error(), schema);
     }
     chain = std::move(*linked);
   }
@@ -140,29 +140,30 @@ int run_verify(const bundle::BundleReader& bundle, Session& session) {
     if (chain) {
       document["chain"] = verify::to_json(*chain);
     }
-    session.print_json(document);
+    session.console().print_json(document);
   } else {
-    session.print("sound: " + counted(report->files_checked, "file") + ", " + format_size(report->bytes_checked) +
-                  ", bundle " + report->bundle_id + "\n" + (chain ? verify::chain_text(*chain) : ""));
+    session.console().print("sound: " + counted(report->files_checked, "file") + ", " +
+                            format_size(report->bytes_checked) + ", bundle " + report->bundle_id + "\n" +
+                            (chain ? verify::chain_text(*chain) : ""));
   }
-  return session.finished(0);
+  return session.console().finished(0);
 }
 
 int run_extract(const bundle::BundleReader& bundle, Session& session) {
   constexpr const char* schema = "rocm-offline/extract/1";
   const fs::path& folder = *session.line().extract_to;
   if (auto extracted = bundle::extract_tree(bundle, folder); !extracted) {
-    return session.failed(extracted.error(), schema);
+    return session.console().failed(extracted.error(), schema);
   }
   if (session.line().json) {
-    session.print_json({{"schema", schema},
-                        {"bundle_id", bundle.bundle_id()},
-                        {"directory", folder.string()},
-                        {"files", bundle.files().size()}});
+    session.console().print_json({{"schema", schema},
+                                  {"bundle_id", bundle.bundle_id()},
+                                  {"directory", folder.string()},
+                                  {"files", bundle.files().size()}});
   } else {
-    session.print("extracted " + counted(bundle.files().size(), "file") + " to " + folder.string() + "\n");
+    session.console().print("extracted " + counted(bundle.files().size(), "file") + " to " + folder.string() + "\n");
   }
-  return session.finished(0);
+  return session.console().finished(0);
 }
 
 int run_list(const bundle::BundleReader& bundle, Session& session) {
@@ -184,11 +185,11 @@ int run_list(const bundle::BundleReader& bundle, Session& session) {
       document["target"] = targets[0]["target"];
       document["packages"] = targets[0]["packages"];
     }
-    session.print_json(document);
+    session.console().print_json(document);
   } else {
-    session.print(text);
+    session.console().print(text);
   }
-  return session.finished(0);
+  return session.console().finished(0);
 }
 
 int run_notes(const bundle::BundleReader& bundle, Session& session) {
@@ -200,15 +201,15 @@ int run_notes(const bundle::BundleReader& bundle, Session& session) {
     text += notes_text(target);
   }
   if (session.line().json) {
-    session.print_json({{"schema", "rocm-offline/notes/1"},
-                        {"bundle_id", bundle.bundle_id()},
-                        {"creator_version", bundle.manifest().creator_version},
-                        {"source_date", format_time(bundle.manifest().source_date)},
-                        {"targets", std::move(targets)}});
+    session.console().print_json({{"schema", "rocm-offline/notes/1"},
+                                  {"bundle_id", bundle.bundle_id()},
+                                  {"creator_version", bundle.manifest().creator_version},
+                                  {"source_date", format_time(bundle.manifest().source_date)},
+                                  {"targets", std::move(targets)}});
   } else {
-    session.print(text);
+    session.console().print(text);
   }
-  return session.finished(0);
+  return session.console().finished(0);
 }
 
 int run_logs(const bundle::BundleReader&, Session& session) {
@@ -220,15 +221,16 @@ int run_logs(const bundle::BundleReader&, Session& session) {
       fs::path records = path;
       list.push_back({{"log", path.string()}, {"jsonl", records.replace_extension(".jsonl").string()}});
     }
-    session.print_json({{"schema", "rocm-offline/logs/1"}, {"directory", folder.string()}, {"logs", std::move(list)}});
+    session.console().print_json(
+        {{"schema", "rocm-offline/logs/1"}, {"directory", folder.string()}, {"logs", std::move(list)}});
   } else {
     std::string text;
     for (const fs::path& path : found) {
       text += path.string() + "\n";
     }
-    session.print(text.empty() ? "no install log in " + folder.string() + "\n" : text);
+    session.console().print(text.empty() ? "no install log in " + folder.string() + "\n" : text);
   }
-  return session.finished(0);
+  return session.console().finished(0);
 }
 
 int run_version(const bundle::BundleReader& bundle, Session& session) {
@@ -240,13 +242,13 @@ int run_version(const bundle::BundleReader& bundle, Session& session) {
     }
   }
   if (session.line().json) {
-    session.print_json({{"schema", "rocm-offline/version/1"},
-                        {"version", program_version()},
-                        {"creator_version", manifest.creator_version},
-                        {"bundle_id", bundle.bundle_id()},
-                        {"releases", releases},
-                        {"targets", target_ids(manifest)}});
-    return session.finished(0);
+    session.console().print_json({{"schema", "rocm-offline/version/1"},
+                                  {"version", program_version()},
+                                  {"creator_version", manifest.creator_version},
+                                  {"bundle_id", bundle.bundle_id()},
+                                  {"releases", releases},
+                                  {"targets", target_ids(manifest)}});
+    return session.console().finished(0);
   }
   std::string text = "rocm-offline-install " + std::string(program_version()) + "\ncreator " +
                      manifest.creator_version + "\nbundle " + bundle.bundle_id() + "\nrelease " + join(releases, " ") +
@@ -254,8 +256,8 @@ int run_version(const bundle::BundleReader& bundle, Session& session) {
   for (const bundle::ManifestTarget& target : manifest.targets) {
     text += "target " + target.target.id + "\n";
   }
-  session.print(text);
-  return session.finished(0);
+  session.console().print(text);
+  return session.console().finished(0);
 }
 
 }  // namespace rocm_offline::runner

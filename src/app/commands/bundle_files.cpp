@@ -91,40 +91,40 @@ Event signature_event(const SitePublicKey& key) {
 int run_inspect(const Invocation& invocation, Session& session) {
   auto reader = bundle::BundleReader::open(invocation.file.file);
   if (!reader) {
-    return session.failed(reader.error(), "rocm-offline/manifest/1");
+    return session.console().failed(reader.error(), "rocm-offline/manifest/1");
   }
-  session.print(session.options().json ? reader->manifest_json() : inspect_text(*reader));
-  return session.finished();
+  session.console().print(session.options().json ? reader->manifest_json() : inspect_text(*reader));
+  return session.console().finished(0);
 }
 
 int run_verify(const Invocation& invocation, Session& session) {
   constexpr const char* schema = "rocm-offline/verify/1";
   auto reader = bundle::BundleReader::open(invocation.file.file);
   if (!reader) {
-    return session.failed(reader.error(), schema);
+    return session.console().failed(reader.error(), schema);
   }
   if (invocation.file.verify_key) {
     // Distrust comes before damage: a changed manifest is told as what it is.
     auto key = SitePublicKey::read(Stage::verify, *invocation.file.verify_key);
     auto trusted = key ? verify::check_site_signature(*reader, *key) : Result<Done>(tl::unexpect, key.error());
     if (!trusted) {
-      return session.failed(trusted.error(), schema);
+      return session.console().failed(trusted.error(), schema);
     }
     session.events().event(signature_event(*key));
   }
   auto report = verify::verify_bundle(*reader, {}, session.events(), session.cancel());
   if (!report) {
-    return session.failed(report.error(), schema);
+    return session.console().failed(report.error(), schema);
   }
   if (!report->findings.empty()) {
-    return session.failed(verify::damage_error(*report), schema);
+    return session.console().failed(verify::damage_error(*report), schema);
   }
   std::optional<verify::ChainReport> chain;
   if (invocation.file.chain) {
     GpgSignatures signatures;
     auto linked = verify::verify_chain(*reader, signatures, session.clock().now(), session.events(), session.cancel());
     if (!linked) {
-      return session.failed(linked.error(), schema);
+      return session.console().failed(linked.error(), schema);
     }
     chain = std::move(*linked);
   }
@@ -138,33 +138,33 @@ int run_verify(const Invocation& invocation, Session& session) {
     if (chain) {
       document["chain"] = verify::to_json(*chain);
     }
-    session.print_json(document);
+    session.console().print_json(document);
   } else {
-    session.print(invocation.file.file.string() + " is sound: bundle " + report->bundle_id + ", " +
-                  counted(report->files_checked, "file") + ", " + std::to_string(report->bytes_checked) +
-                  " bytes checked\n" + (chain ? verify::chain_text(*chain) : ""));
+    session.console().print(invocation.file.file.string() + " is sound: bundle " + report->bundle_id + ", " +
+                            counted(report->files_checked, "file") + ", " + std::to_string(report->bytes_checked) +
+                            " bytes checked\n" + (chain ? verify::chain_text(*chain) : ""));
   }
-  return session.finished();
+  return session.console().finished(0);
 }
 
 int run_extract(const Invocation& invocation, Session& session) {
   constexpr const char* schema = "rocm-offline/extract/1";
   auto reader = bundle::BundleReader::open(invocation.file.file);
   if (!reader) {
-    return session.failed(reader.error(), schema);
+    return session.console().failed(reader.error(), schema);
   }
   if (auto extracted = bundle::extract_tree(*reader, invocation.file.directory); !extracted) {
-    return session.failed(extracted.error(), schema);
+    return session.console().failed(extracted.error(), schema);
   }
   if (session.options().json) {
-    session.print_json({{"schema", schema},
-                        {"bundle_id", reader->bundle_id()},
-                        {"directory", invocation.file.directory.string()},
-                        {"files", reader->files().size()}});
+    session.console().print_json({{"schema", schema},
+                                  {"bundle_id", reader->bundle_id()},
+                                  {"directory", invocation.file.directory.string()},
+                                  {"files", reader->files().size()}});
   } else {
-    session.print(invocation.file.directory.string() + "\n");
+    session.console().print(invocation.file.directory.string() + "\n");
   }
-  return session.finished();
+  return session.console().finished(0);
 }
 
 }  // namespace rocm_offline::app

@@ -76,11 +76,11 @@ Result<distros::CheckReport> check(const CheckOptions& options, const Catalogs& 
 int run_check(const Invocation& invocation, Session& session) {
   auto catalogs = load_catalogs(session.options().catalogs);
   if (!catalogs) {
-    return session.failed(catalogs.error(), schema);
+    return session.console().failed(catalogs.error(), schema);
   }
   auto report = check(invocation.check, *catalogs, session.clock());
   if (!report) {
-    return session.failed(report.error(), schema);
+    return session.console().failed(report.error(), schema);
   }
   session.events().event({.level = Level::debug,
                           .name = "check.target.checked",
@@ -91,17 +91,18 @@ int run_check(const Invocation& invocation, Session& session) {
     for (const Check& one : report->checks) {
       checks.push_back(to_json(one));
     }
-    session.print_json({{"schema", schema},
-                        {"target", report->target},
-                        {"supported", report->supported},
-                        {"releases", report->releases},
-                        {"checks", std::move(checks)}});
+    session.console().print_json({{"schema", schema},
+                                  {"target", report->target},
+                                  {"supported", report->supported},
+                                  {"releases", report->releases},
+                                  {"checks", std::move(checks)}});
   } else {
-    session.print(ui::render_checks(report->checks, session.colors_on_stdout()) +
-                  ui::render_verdict(report->checks, report->target + " is supported",
-                                     (report->target.empty() ? "this machine" : report->target) + " is not supported"));
+    session.console().print(
+        ui::render_checks(report->checks, session.console().colors_on_stdout()) +
+        ui::render_verdict(report->checks, report->target + " is supported",
+                           (report->target.empty() ? "this machine" : report->target) + " is not supported"));
   }
-  return session.finished(report->supported ? 0 : exit_status(ErrorCode::check_failed));
+  return session.console().finished(report->supported ? 0 : exit_status(ErrorCode::check_failed));
 }
 
 }  // namespace rocm_offline::app

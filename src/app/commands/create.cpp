@@ -163,16 +163,16 @@ Result<Created> create(const Invocation& invocation, Session& session) {
 int run_create(const Invocation& invocation, Session& session) {
   auto created = create(invocation, session);
   if (!created) {
-    return session.failed(created.error(), schema);
+    return session.console().failed(created.error(), schema);
   }
   const bundle::FinishedBundle& finished = created->finished;
   if (session.options().json) {
-    session.print_json(create_to_json(created->planned, finished, session.logger().paths()));
+    session.console().print_json(create_to_json(created->planned, finished, session.logger().paths()));
   } else {
-    session.print(finished.path.string() + " " + std::to_string(finished.size_bytes) + " " + finished.sha256.hex() +
-                  "\n");
+    session.console().print(finished.path.string() + " " + std::to_string(finished.size_bytes) + " " +
+                            finished.sha256.hex() + "\n");
   }
-  return session.finished();
+  return session.console().finished(0);
 }
 
 }  // namespace rocm_offline::app

@@ -64,22 +64,22 @@ std::string summary_text(const PackageDiff& diff) {
 int run_diff(const Invocation& invocation, Session& session) {
   auto before = packages_of(invocation.diff.before);
   if (!before) {
-    return session.failed(in_context(std::move(before).error(), "reading OLD"), schema);
+    return session.console().failed(in_context(std::move(before).error(), "reading OLD"), schema);
   }
   auto after = packages_of(invocation.diff.after);
   if (!after) {
-    return session.failed(in_context(std::move(after).error(), "reading NEW"), schema);
+    return session.console().failed(in_context(std::move(after).error(), "reading NEW"), schema);
   }
   const PackageDiff diff = compare_packages(*before, *after);
   if (session.options().json) {
-    session.print_json(diff_to_json(diff));
+    session.console().print_json(diff_to_json(diff));
   } else {
-    session.print(diff_text(diff, before->size() > 1 || after->size() > 1));
+    session.console().print(diff_text(diff, before->size() > 1 || after->size() > 1));
     if (!session.options().quiet) {
       std::fputs(summary_text(diff).c_str(), stderr);
     }
   }
-  return session.finished();
+  return session.console().finished(0);
 }
 
 }  // namespace rocm_offline::app

@@ -122,28 +122,28 @@ int run_list(const Invocation& invocation, Session& session) {
   const std::string schema = "rocm-offline/" + name + "/1";
   auto catalogs = load_catalogs(session.options().catalogs);
   if (!catalogs) {
-    return session.failed(catalogs.error(), schema);
+    return session.console().failed(catalogs.error(), schema);
   }
   auto rows = rows_of(invocation.command, invocation.list, *catalogs);
   if (!rows) {
-    return session.failed(rows.error(), schema);
+    return session.console().failed(rows.error(), schema);
   }
   if (session.options().json) {
     nlohmann::json list = nlohmann::json::array();
     for (Row& row : *rows) {
       list.push_back(std::move(row.object));
     }
-    session.print_json({{"schema", schema}, {name, std::move(list)}});
-    return session.finished();
+    session.console().print_json({{"schema", schema}, {name, std::move(list)}});
+    return session.console().finished(0);
   }
   std::size_t width = 0;
   for (const Row& row : *rows) {
     width = std::max(width, row.id.size());
   }
   for (const Row& row : *rows) {
-    session.print(row.id + std::string(width - row.id.size() + 2, ' ') + row.words + "\n");
+    session.console().print(row.id + std::string(width - row.id.size() + 2, ' ') + row.words + "\n");
   }
-  return session.finished();
+  return session.console().finished(0);
 }
 
 }  // namespace rocm_offline::app

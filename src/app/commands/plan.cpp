@@ -86,17 +86,17 @@ Result<Planned> plan(const SelectionOptions& selection, Session& session) {
 int run_plan(const Invocation& invocation, Session& session) {
   auto planned = plan(invocation.selection, session);
   if (!planned) {
-    return session.failed(planned.error(), schema);
+    return session.console().failed(planned.error(), schema);
   }
   if (session.options().json) {
-    session.print_json(plan_to_json(*planned));
+    session.console().print_json(plan_to_json(*planned));
   } else {
-    session.print(plan_text(*planned));
+    session.console().print(plan_text(*planned));
     if (!session.options().quiet) {
       std::fputs(summary_text(*planned).c_str(), stderr);
     }
   }
-  return session.finished();
+  return session.console().finished(0);
 }
 
 }  // namespace rocm_offline::app

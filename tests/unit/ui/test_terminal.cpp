@@ -1,34 +1,11 @@
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
 #include <cstdlib>
 
-#include "rocm_offline/core/posix.hpp"
+#include "printed.hpp"
 #include "rocm_offline/ui/terminal.hpp"
 
 using namespace rocm_offline;
-
-namespace {
-
-// What `action` prints on standard error.
-template <class Action>
-std::string printed(const Action& action) {
-  const auto folder = TemporaryDirectory::create(Stage::ui, std::filesystem::temp_directory_path(), "terminal").value();
-  const auto file = folder.path() / "stderr";
-  std::fflush(stderr);
-  const FileDescriptor before(::dup(STDERR_FILENO));
-  {
-    const FileDescriptor capture(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-    ::dup2(capture.get(), STDERR_FILENO);
-  }
-  action();
-  std::fflush(stderr);
-  ::dup2(before.get(), STDERR_FILENO);
-  return read_file(Stage::ui, file, 1U << 20U).value();
-}
-
-}  // namespace
+using tests::printed;
 
 TEST_CASE("an error is rendered as what, why, where and what to do", "[ui]") {
   const Error error{.code = ErrorCode::key_unknown,
@@ -63,7 +40,7 @@ TEST_CASE("text from outside cannot drive the terminal", "[ui]") {
   const std::string text =
       ui::render_error({.message = "a\x1b]0;title\x07\nforged: b\xc2\x9b", .details = {{"url", "c\x1b[2J"}}}, false);
   CHECK(text == "error: a?]0;title? forged: b?\n  url: c?[2J\n");
-  CHECK(printed([] {
+  CHECK(printed(STDERR_FILENO, [] {
           ui::Terminal terminal({});
           terminal.event({.message = "x\x1b[2Jy"});
         }) == "x?[2Jy\n");
@@ -110,7 +87,7 @@ TEST_CASE("colour follows the option, then NO_COLOR, TERM and the stream", "[ui]
 
 TEST_CASE("quiet leaves warnings, verbose adds debug events, errors wait for the end of the run", "[ui]") {
   const auto all = [](ui::TerminalOptions options) {
-    return printed([&] {
+    return printed(STDERR_FILENO, [&] {
       ui::Terminal terminal(options);
       terminal.event({.level = Level::debug, .message = "d"});
       terminal.event({.level = Level::info, .message = "i"});
@@ -124,7 +101,7 @@ TEST_CASE("quiet leaves warnings, verbose adds debug events, errors wait for the
 }
 
 TEST_CASE("on a terminal the progress line is erased before a message", "[ui]") {
-  const std::string text = printed([] {
+  const std::string text = printed(STDERR_FILENO, [] {
     ui::Terminal terminal({.is_terminal = true});
     terminal.progress({.activity = "downloading", .done = 1000, .total = 2000, .waiting_for = "repo.example"});
     terminal.event({.message = "done"});
@@ -137,7 +114,7 @@ TEST_CASE("a long progress line is cut between characters", "[ui]") {
   for (int i = 0; i < 200; ++i) {
     activity += "\u00e9";
   }
-  const std::string text = printed([&] {
+  const std::string text = printed(STDERR_FILENO, [&] {
     ui::Terminal terminal({.is_terminal = true});
     terminal.progress({.activity = activity});
     terminal.clear_progress();
@@ -150,7 +127,7 @@ TEST_CASE("a long progress line is cut between characters", "[ui]") {
 }
 
 TEST_CASE("without a terminal short work draws no progress", "[ui]") {
-  CHECK(printed([] {
+  CHECK(printed(STDERR_FILENO, [] {
           ui::Terminal terminal({});
           for (std::uint64_t i = 0; i < 1000; ++i) {
             terminal.progress({.activity = "downloading", .done = i, .total = 1000});
@@ -171,14 +148,4 @@ TEST_CASE("a problem that is the reason is told once", "[ui]") {
         "reason: nothing provides liba\n"
         "  b needs liba\n"
         "help: add a repository\n");
-}
-
-TEST_CASE("the last lines of a failure are the error, its help and the log's paths", "[ui]") {
-  const Error error{.code = ErrorCode::io_error, .stage = Stage::install, .message = "it failed", .help = "do this"};
-  const ui::Failure failure{.error = error,
-                            .logs = {"/l/install-1.log", "/l/install-1.jsonl"},
-                            .lost_records = Error{.message = "the log is incomplete", .reason = "no space"}};
-  CHECK(ui::render_failure(failure, false) ==
-        "warning: the log is incomplete: no space\nerror: it failed\nhelp: do this\n"
-        "log: /l/install-1.log\nlog: /l/install-1.jsonl\n");
 }

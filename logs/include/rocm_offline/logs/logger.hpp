@@ -37,7 +37,7 @@ class Redactor {
   std::vector<std::string> m_secrets;
 };
 
-class Logger final : public EventSink {
+class Logger final : public EventSink, public RunLog {
  public:
   Logger(LoggerOptions options, const Clock& clock);
   ~Logger() override;
@@ -48,15 +48,15 @@ class Logger final : public EventSink {
   void discard();
   // First record of a run: version, request, host, user, and the bundle where it is known by then.
   void run_started(std::string_view program, const std::vector<std::string>& arguments) noexcept;
-  void run_finished(int exit_status) noexcept;  // last record of a run that did not fail
+  void run_finished(int exit_status) noexcept override;
   void add_secret(std::string_view secret);
   void set_bundle_id(std::string bundle_id);         // from then on in every record
   void event(const Event& event) noexcept override;  // JSON record: schema, time, run, operation, stage, level, event,
                                                      // message, fields, error, bundle_id; unused keys null
   void progress(const Progress&) noexcept override {}
-  void error(const Error& error) noexcept;  // last record of a run that failed
-  // A record was lost (no_space, io_error): the first failure, for the caller to say at the end of the run.
-  [[nodiscard]] std::optional<Error> failure() const;
+  void error(const Error& error) noexcept override;
+  [[nodiscard]] std::optional<Error> failure() const override;
+  [[nodiscard]] std::vector<std::filesystem::path> files() const override;
   [[nodiscard]] const std::string& run_id() const;  // 8 hex digits, in the file names
   [[nodiscard]] std::optional<LogPaths> paths() const;
 

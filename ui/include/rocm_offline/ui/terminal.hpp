@@ -2,9 +2,7 @@
 #pragma once
 
 #include <cstdio>
-#include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,14 +17,6 @@ enum class Color { automatic, always, never };
 
 // error: … / reason: … / while: a > b / details / problems with their chains / help: …  Ends with a newline.
 [[nodiscard]] std::string render_error(const Error& error, bool color);
-// How a run ended that failed.
-struct Failure {
-  const Error& error;
-  std::vector<std::filesystem::path> logs{};  // written so far
-  std::optional<Error> lost_records{};        // the log's own failure
-};
-// The last lines of such a run: the error, its help, and one "log: PATH" for each file. What was lost is said before.
-[[nodiscard]] std::string render_failure(const Failure& failure, bool color);
 // One line per check: "pass  distribution  Debian 13".
 [[nodiscard]] std::string render_checks(const std::vector<Check>& checks, bool color);
 // What the checks amount to, as their last line: "debian-13 is supported (1 warning)".

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "rocm_offline/core/error.hpp"
 #include "rocm_offline/core/stage.hpp"
 
 namespace rocm_offline {
@@ -38,6 +41,17 @@ class EventSink {
   virtual ~EventSink() = default;
   virtual void event(const Event& event) noexcept = 0;
   virtual void progress(const Progress& progress) noexcept = 0;
+};
+
+// Port: the log of a run, as the one who ends the run needs it.
+class RunLog {
+ public:
+  virtual ~RunLog() = default;
+  virtual void run_finished(int exit_status) noexcept = 0;  // last record of a run that did not fail
+  virtual void error(const Error& error) noexcept = 0;      // last record of a run that failed
+  // A record was lost (no_space, io_error): the first failure, for the end of the run to say.
+  [[nodiscard]] virtual std::optional<Error> failure() const = 0;
+  [[nodiscard]] virtual std::vector<std::filesystem::path> files() const = 0;  // written so far
 };
 
 // Drops everything.
