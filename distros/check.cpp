@@ -112,7 +112,9 @@ struct Identity {
 
 Check check_os_release(const MachineFacts& facts) {
   if (facts.os_release) {
-    return make_check("os-release", CheckStatus::pass, "the machine is " + machine_name(*facts.os_release));
+    return make_check("os-release", CheckStatus::pass,
+                      facts.of_a_target ? "asked about " + machine_name(*facts.os_release) + ", not about this machine"
+                                        : "the machine is " + machine_name(*facts.os_release));
   }
   const std::string why = facts.os_release_error.empty() ? "there is no os-release file" : facts.os_release_error;
   return make_check("os-release", CheckStatus::fail, why,
@@ -301,7 +303,8 @@ Check check_kernel(const CheckQuestion& question, const std::optional<Target>& t
   const std::string& kernel = question.facts.kernel;
   if (kernel.empty()) {
     return make_check("kernel", question.with_driver ? CheckStatus::warn : CheckStatus::pass,
-                      "the kernel was not judged, because it is not known",
+                      question.with_driver ? "the kernel was not judged, because it is not known"
+                                           : "any kernel: no driver is to be built for it",
                       question.with_driver ? "give the target's `uname -r` with --kernel" : "");
   }
   const KernelRows known = kernel_rows(question, target, catalog);

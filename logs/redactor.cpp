@@ -83,6 +83,7 @@ void hide_proxy_user(std::string& text) {
 enum class Announced {
   header,      // "Authorization:" and the rest of the line
   word,        // "password x", "password=x", "password: x"
+  named,       // "passwd=x", "passwd: x"; but "passwd x" and "/etc/passwd: x" speak of the file or the package
   assignment,  // "TOKEN=x" only: the word alone is plain English
 };
 
@@ -104,6 +105,7 @@ void hide_after(std::string& text, std::string_view word, Announced how) {
     // "passwords" and "mypassword is" are words of their own; "mypassword=" still announces a secret.
     const bool whole = begin > word_end && (at == 0 || std::isalnum(static_cast<unsigned char>(text[at - 1])) == 0);
     const bool announces = how == Announced::header       ? true
+                           : how == Announced::named      ? assigned && (at == 0 || text[at - 1] != '/')
                            : how == Announced::assignment ? word_end < text.size() && text[word_end] == '='
                                                           : assigned || whole;
     if (announces && begin < text.size()) {
@@ -168,7 +170,8 @@ std::string Redactor::redact(std::string_view text) const {
   for (const std::string_view word : {"authorization:", "cookie:", "x-api-key:"}) {
     hide_after(clean, word, Announced::header);
   }
-  for (const std::string_view word : {"password", "passwd", "passphrase"}) {
+  hide_after(clean, "passwd", Announced::named);
+  for (const std::string_view word : {"password", "passphrase"}) {
     hide_after(clean, word, Announced::word);
   }
   for (const std::string_view word : {"token", "secret", "access_key", "api_key", "apikey", "signature"}) {

@@ -1,4 +1,14 @@
 #!/bin/sh
+if rocm_stub=yes && [ -f "$0" ] && grep -q '^if rocm_stub=yes ' "$0" 2>/dev/null && ! grep -q '^} # whole$' "$0"; then
+  # A copy that ends within this text would only be a syntax error to the shell.
+  case " $* " in
+    *' --json '*)
+      printf '{"error":{"code":"bundle_damaged","context":[],"details":{},"help":"copy the file again","message":"the bundle is incomplete","reason":"it ends within its first 32 KiB","stage":"verify"},"schema":"rocm-offline/error/1"}\n'
+      ;;
+  esac
+  printf 'error: the bundle is incomplete: %s\nreason: it ends within its first 32 KiB\nhelp: copy the file again\n' "$0" >&2
+  exit 6
+fi
 # shellcheck disable=SC2034,SC2317
 {
 # One command up to the last line: a file that was cut off in here is a syntax error, and nothing of it runs.
@@ -324,4 +334,4 @@ rocm_main() {
 
 rocm_main "$@"
 exit 1
-}
+} # whole

@@ -152,4 +152,12 @@ bool wants_color(Color color, int file_descriptor) {
   return (no_color == nullptr || *no_color == '\0') && !dumb && ::isatty(file_descriptor) == 1;
 }
 
+std::string usage_problem(std::string_view parser_message) {
+  const auto colon = parser_message.find(": 1 required ");
+  if (colon != std::string_view::npos && parser_message.ends_with(" missing")) {
+    return std::string(parser_message.substr(0, colon)) + " needs a value";
+  }
+  return std::string(parser_message);
+}
+
 }  // namespace rocm_offline::ui

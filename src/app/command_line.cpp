@@ -73,10 +73,10 @@ void add_selection(CLI::App& command, SelectionOptions& s) {
       ->group(what);
   add_repeatable(command, "--usecase", s.usecases, "A,B", "use cases, see `usecases`")->delimiter(',')->group(what);
   add_repeatable(command, "--package", s.packages, "NAME[=VERSION]", "a package by name")->delimiter(',')->group(what);
-  command.add_flag("--driver", s.driver, "the kernel driver too, where the release has one")->group(what);
+  command.add_flag("--driver", s.driver, "the kernel driver too; no release of this version has one")->group(what);
   add_repeatable(command, "--kernel", s.kernels, "K", "a full `uname -r` of the target, checked and recorded")
       ->group(what);
-  command.add_option("--deps", s.deps, "full: everything beyond an empty system (default); minimum needs a profile")
+  command.add_option("--deps", s.deps, "full: everything beyond an empty system, the only one of this version")
       ->type_name("MODE")
       ->check(CLI::IsMember({"full", "minimum"}))
       ->group(what);
@@ -359,13 +359,18 @@ Result<Invocation> parse_command_line(const std::vector<std::string>& arguments)
       }
       return fail(std::move(error));
     }
-    Error error = usage_error(problem.what(), command);
+    // The library names what is left over in an order of its own.
+    std::vector<std::string> extra = cli->remaining(true);
+    std::stable_sort(extra.begin(), extra.end(), [&](const std::string& a, const std::string& b) {
+      return std::find(arguments.begin(), arguments.end(), a) < std::find(arguments.begin(), arguments.end(), b);
+    });
+    Error error = usage_error("not expected: " + join(extra, " "), command);
     if (const auto near = near_options(arguments, *cli, command); !near.empty()) {
       error.help = "did you mean " + join(near, " or ") + "? " + error.help;
     }
     return fail(std::move(error));
   } catch (const CLI::ParseError& problem) {
-    return fail(usage_error(problem.what(), chosen_command(*cli)));
+    return fail(usage_error(ui::usage_problem(problem.what()), chosen_command(*cli)));
   }
   if (invocation.selection.config) {
     // Options win over the file: the file is parsed first, then the command line again on top of it.

@@ -182,6 +182,14 @@ std::string_view trim(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
 }
 
+std::string first_of(const std::vector<std::string>& names, std::size_t most) {
+  if (names.size() <= most) {
+    return join(names, ", ");
+  }
+  const auto shown = static_cast<std::ptrdiff_t>(most);
+  return join({names.begin(), names.begin() + shown}, ", ") + " and " + std::to_string(names.size() - most) + " more";
+}
+
 std::string join(const std::vector<std::string>& parts, std::string_view separator) {
   std::string text;
   for (const std::string& part : parts) {

@@ -192,7 +192,8 @@ Result<Exposure> Exposure::open(const bundle::BundleReader& bundle, const bundle
   exposure.m_repository = places.work_inside() / "copy" / folder;
   events.event({.level = Level::info,
                 .name = "install.repository.copied",
-                .message = "copying the needed packages into a private folder (" + reason + ")",
+                .message = "the image is not mounted here (" + reason +
+                           "): the needed packages are copied into a private folder",
                 .fields = {{"path", exposure.m_copies.string()}, {"reason", reason}}});
   if (auto copied = exposure.copy_index(target); !copied) {
     return fail(std::move(copied).error());

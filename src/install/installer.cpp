@@ -63,6 +63,10 @@ class Installation {
  private:
   // Preflight, with the bundle's digests; nothing is changed yet.
   Result<Done> prepare() {
+    // Everything below would describe what that run is about to change.
+    if (Workspace::is_held(m_session.places())) {
+      return fail(other_run_error(m_session.places()));
+    }
     auto receipt = read_receipt(m_session.places().receipt());
     if (!receipt) {
       return fail(std::move(receipt).error());
@@ -302,7 +306,7 @@ class Installation {
       m_session.tell(Level::debug, "install.plan.unchanged", "everything is installed already: nothing to do");
       return note_changed_files();
     }
-    StepCounter counter(m_ports.events, "installing packages", 2 * m_simulation.installs.size());
+    StepCounter counter(m_ports.events, "installing packages, in steps", 2 * m_simulation.installs.size());
     auto installed = m_session.tool().install(m_request, [&](std::string_view line) { counter.line(line); });
     if (m_ports.cancel.cancelled()) {
       return fail(cancelled("stopped while the package manager was at work",

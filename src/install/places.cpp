@@ -18,6 +18,20 @@ fs::path Places::work_inside() const {
   return fs::path("/var/lib/rocm-offline") / bundle_id / "work";
 }
 
+Error other_run_error(const Places& places) {
+  return {.code = ErrorCode::native_tool_locked,
+          .stage = Stage::install,
+          .message = "another run of a ROCm offline installer is at work on this system",
+          .reason = "it holds the lock on " + places.state().string(),
+          .details = {{"path", places.state().string()}},
+          .help = "wait until it has ended, then run the same command again"};
+}
+
+bool Workspace::is_held(const Places& places) {
+  const FileDescriptor lock(::open(places.state().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return lock.valid() && ::flock(lock.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
 Result<Workspace> Workspace::open(const Places& places) {
   if (auto made = make_directories(Stage::install, places.bundle()); !made) {
     return fail(std::move(made).error());
@@ -27,12 +41,7 @@ Result<Workspace> Workspace::open(const Places& places) {
     return fail(system_error(Stage::install, "cannot open the state folder", places.state(), errno));
   }
   if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
-    return fail(Error{.code = ErrorCode::native_tool_locked,
-                      .stage = Stage::install,
-                      .message = "another run of a ROCm offline installer is at work on this system",
-                      .reason = "it holds the lock on " + places.state().string(),
-                      .details = {{"path", places.state().string()}},
-                      .help = "wait until it has ended, then run the same command again"});
+    return fail(other_run_error(places));
   }
   std::error_code error;
   fs::remove_all(places.work(), error);

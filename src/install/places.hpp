@@ -23,6 +23,9 @@ struct Places {
   [[nodiscard]] std::filesystem::path work() const { return root / work_inside().relative_path(); }
 };
 
+// native_tool_locked: another run of ours is at work below this root.
+[[nodiscard]] Error other_run_error(const Places& places);
+
 // The state and work folders of one run. Only one run at a time per root: a lock on the state folder, which vanishes
 // with the process. The work folder is emptied first (a killed run leaves it) and removed at the end, as are state
 // folders that are still empty then, so that a dry run leaves nothing.
@@ -30,6 +33,8 @@ class Workspace {
  public:
   // native_tool_locked when another run of ours holds the root.
   [[nodiscard]] static Result<Workspace> open(const Places& places);
+  // True while another run of ours holds the root. Looks only: changes nothing, needs no root.
+  [[nodiscard]] static bool is_held(const Places& places);
   Workspace(Workspace&&) noexcept = default;
   Workspace& operator=(Workspace&&) noexcept = delete;
   ~Workspace();

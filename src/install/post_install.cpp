@@ -116,6 +116,12 @@ Result<Done> write_rules(const fs::path& root, Receipt& receipt, const std::func
     }
     return Done{};
   }
+  if (const fs::path folder = fs::path(rules_path).parent_path(); !fs::exists(path.parent_path(), ignored)) {
+    const PostInstallStep made{.kind = "folder", .group = "", .user = "", .path = folder.string(), .sha256 = ""};
+    if (auto saved = record(receipt, made, save); !saved) {
+      return saved;
+    }
+  }
   const PostInstallStep step{.kind = "file",
                              .group = "",
                              .user = "",
@@ -202,6 +208,9 @@ PostInstallOutcome undo_post_install(const Receipt& receipt, const fs::path& roo
       } else {
         outcome.notes.push_back("group " + step->group + " could not be removed and stays");
       }
+    } else if (step->kind == "folder" && step->path == fs::path(rules_path).parent_path()) {
+      // Only succeeds where nothing else is inside by now.
+      ::rmdir((root / fs::path(step->path).relative_path()).c_str());
     } else if (step->kind == "file" && step->path == rules_path) {
       const fs::path path = root / fs::path(rules_path).relative_path();
       const auto present = read_file(Stage::install, path, max_rules_bytes);

@@ -23,6 +23,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr std::size_t names_shown = 5;
 constexpr std::uint64_t max_preferences_bytes = 1U << 20U;
 
 Error refuse(ErrorCode code, std::string message, std::string reason, std::string help) {
@@ -58,7 +59,10 @@ class Inspector {
     }
     check_package_manager();
     check_lock();
-    check_half_done();
+    if (!m_other_run) {
+      check_half_done();
+    }
+    check_receipt();
     check_other_release();
     check_post_install_user();
     check_space_estimate();
@@ -217,7 +221,11 @@ class Inspector {
 
   // An installation waits for the lock itself; `check` only tells.
   void check_lock() {
-    if (const auto holder = package_lock_holder(m_options.root); holder && !m_question.will_change) {
+    m_other_run = Workspace::is_held(m_places);
+    if (m_other_run) {
+      add("lock", CheckStatus::warn, "an installer of ours is at work on this system now",
+          "ask again when it has ended: what is found now will have changed by then");
+    } else if (const auto holder = package_lock_holder(m_options.root); holder && !m_question.will_change) {
       add("lock", CheckStatus::warn, holder->text() + " holds the package manager's lock",
           "an installation waits up to a minute for it");
     }
@@ -236,11 +244,30 @@ class Inspector {
     if (names.empty()) {
       add("broken-packages", CheckStatus::pass, "no package is half-installed");
     } else if (m_question.resuming) {
-      add("broken-packages", CheckStatus::warn, "an interrupted installation is continued: " + join(names, ", "));
+      add("broken-packages", CheckStatus::warn,
+          "an interrupted installation is continued, " + counted(names.size(), "package") +
+              " half-installed: " + first_of(names, names_shown));
     } else {
       add_refusal("broken-packages",
                   refuse(ErrorCode::native_tool_broken, "packages of this machine are half-installed",
-                         join(names, ", "), "repair them first: dpkg --configure -a && apt-get -f install"));
+                         first_of(names, names_shown), "repair them first: dpkg --configure -a && apt-get -f install"));
+    }
+  }
+
+  // What the receipt says; `status` also compares.
+  void check_receipt() {
+    const auto receipt = read_receipt(m_places.receipt());
+    if (!receipt) {
+      add_refusal("receipt", receipt.error());
+    } else if (!*receipt) {
+      add("receipt", CheckStatus::pass, "this bundle is not installed yet");
+    } else if ((*receipt)->state == ReceiptState::installed) {
+      add("receipt", CheckStatus::pass, "this bundle is installed already");
+    } else if (!m_other_run && !m_question.will_change) {
+      add("receipt", CheckStatus::warn,
+          "the last run of this bundle was cut off (" + std::string(receipt_state_name((*receipt)->state)) + ")",
+          (*receipt)->state == ReceiptState::removing ? "FILE.run uninstall continues"
+                                                      : "the same command continues, uninstall takes it back");
     }
   }
 
@@ -373,6 +400,7 @@ class Inspector {
   distros::AptTool& m_tool;
   const Places& m_places;
   distros::MachineFacts m_facts;
+  bool m_other_run = false;
   bool m_has_tool = true;
   Preflight m_result;
 };

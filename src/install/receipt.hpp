@@ -29,7 +29,7 @@ struct ReceiptPackage {
 
 // One thing that a post-install step did, so that it can be undone.
 struct PostInstallStep {
-  std::string kind;  // group_created | group_member | file
+  std::string kind;  // group_created | group_member | folder | file
   std::string group;
   std::string user;
   std::string path;

@@ -23,7 +23,7 @@ Error not_installed(const Places& places) {
   return {.code = ErrorCode::not_installed,
           .stage = Stage::install,
           .message = "this bundle is not installed here",
-          .reason = "there is no receipt of bundle " + places.bundle_id,
+          .reason = "there is no receipt of bundle " + places.bundle_id + ": it was never installed, or is taken back",
           .details = {{"path", places.receipt().string()}},
           .help = "use the very file that was installed: each file takes back only its own packages"};
 }
@@ -61,6 +61,9 @@ class Removal {
 
  private:
   Result<Done> prepare() {
+    if (Workspace::is_held(m_session.places())) {
+      return fail(other_run_error(m_session.places()));
+    }
     auto receipt = read_receipt(m_session.places().receipt());
     if (!receipt) {
       return fail(std::move(receipt).error());
@@ -188,7 +191,7 @@ class Removal {
     if (auto saved = save_receipt(); !saved) {
       return saved;
     }
-    StepCounter counter(m_ports.events, "removing packages", m_choice.remove.size());
+    StepCounter counter(m_ports.events, "removing packages, in steps", m_choice.remove.size());
     const auto on_line = [&](std::string_view line) { counter.line(line); };
     if (auto removed = m_session.tool().remove(m_choice.remove, false, on_line); !removed) {
       return fail(in_context(std::move(removed).error(), "removing with apt-get"));
@@ -211,21 +214,26 @@ class Removal {
     return finish();
   }
 
-  // Only of packages of which nothing, not even configuration, was there before.
-  Result<Done> purge_configuration() {
-    auto now = m_session.tool().packages();
-    if (!now) {
-      return fail(std::move(now).error());
-    }
+  // Of packages of which nothing, not even configuration, was there before.
+  std::vector<std::string> configuration_left(const std::vector<distros::DpkgPackage>& now) const {
     std::vector<std::string> names;
     for (const ReceiptPackage& package : m_receipt.packages) {
-      const bool leftover = std::any_of(now->begin(), now->end(), [&](const distros::DpkgPackage& entry) {
+      const bool leftover = std::any_of(now.begin(), now.end(), [&](const distros::DpkgPackage& entry) {
         return entry.id.name == package.id.name && entry.id.arch == package.id.arch && entry.config_files_only();
       });
       if (package.added() && !package.config_files_before && leftover) {
         names.push_back(package.id.name);
       }
     }
+    return names;
+  }
+
+  Result<Done> purge_configuration() {
+    auto now = m_session.tool().packages();
+    if (!now) {
+      return fail(std::move(now).error());
+    }
+    const std::vector<std::string> names = configuration_left(*now);
     return m_session.tool().remove(names, true, nullptr);
   }
 
@@ -242,6 +250,7 @@ class Removal {
       }
     }
     m_installed = std::move(*now);
+    note_configuration_left();
     if (left.empty()) {
       return Done{};
     }
@@ -250,6 +259,16 @@ class Removal {
                       .message = "not everything that was to be removed is gone",
                       .reason = join(left, ", "),
                       .help = "read what the package manager said in the log, then run the same command again"});
+  }
+
+  // With the receipt goes the knowledge of what was not there before: said now, with the command.
+  void note_configuration_left() {
+    const std::vector<std::string> names = configuration_left(m_installed);
+    if (!names.empty()) {
+      m_report.notes.push_back("the configuration of " + counted(names.size(), "removed package") +
+                               " stays (uninstall --purge takes it too); to remove it now: dpkg --purge " +
+                               join(names, " "));
+    }
   }
 
   Result<Done> finish() {
@@ -348,6 +367,11 @@ Result<StatusReport> status(const bundle::BundleReader& bundle, const InstallOpt
   StatusReport report;
   if (!*receipt) {
     report.state = "not-installed";
+    return report;
+  }
+  if (Workspace::is_held(session.places())) {
+    report.state = "partial";
+    report.differences.emplace_back("an installer is at work on this system now: ask again when it has ended");
     return report;
   }
   if ((*receipt)->state != ReceiptState::installed) {

@@ -202,7 +202,7 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
     std::vector<std::string> reversed(parts->options.rbegin(), parts->options.rend());
     app.parse(reversed);
   } catch (const CLI::Error& error) {
-    return fail(usage("the command line is not understood", error.what()));
+    return fail(usage("the command line is not understood", ui::usage_problem(error.what())));
   }
   if (!sha256.empty()) {
     line.sha256 = Sha256Digest::from_hex(sha256);

@@ -113,6 +113,21 @@ std::string change_lines(const install::InstallReport& report) {
   return text;
 }
 
+// "109 new, 1 upgraded": what did not happen is not counted.
+std::string change_counts(const install::InstallReport& report) {
+  std::vector<std::string> counts;
+  const auto add = [&](std::size_t count, const char* what) {
+    if (count > 0) {
+      counts.push_back(std::to_string(count) + " " + what);
+    }
+  };
+  add(report.added.size(), "new");
+  add(report.upgraded.size(), "upgraded");
+  add(report.downgraded.size(), "downgraded");
+  add(report.removed.size(), "removed");
+  return counts.empty() ? "no package changes" : "packages: " + join(counts, ", ");
+}
+
 std::string install_text(const install::InstallReport& report, const Session& session) {
   std::string text = report.dryrun ? change_lines(report) : "";
   for (const std::string& note : report.notes) {
@@ -121,9 +136,7 @@ std::string install_text(const install::InstallReport& report, const Session& se
   for (const std::string& line : report.post_install) {
     text += line + "\n";
   }
-  const std::string counts =
-      counted(report.added.size(), "new package") + ", " + std::to_string(report.upgraded.size()) + " upgraded, " +
-      std::to_string(report.downgraded.size()) + " downgraded, " + std::to_string(report.removed.size()) + " removed";
+  const std::string counts = change_counts(report);
   if (report.nothing_to_do) {
     text += "nothing to do: everything is installed already\n";
   } else if (report.dryrun) {

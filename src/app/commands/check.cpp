@@ -30,6 +30,7 @@ Result<distros::MachineFacts> facts_of_target(const std::string& id, const distr
                                         .version_codename = target->codename,
                                         .pretty_name = target->id};
   facts.machine = "x86_64";
+  facts.of_a_target = true;
   return facts;
 }
 

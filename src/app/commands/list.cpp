@@ -136,6 +136,10 @@ int run_list(const Invocation& invocation, Session& session) {
     session.console().print_json({{"schema", schema}, {name, std::move(list)}});
     return session.console().finished(0);
   }
+  if (rows->empty()) {
+    session.console().print("none: no release of this version is for " + invocation.list.target.value_or("any target") +
+                            "\n");
+  }
   std::size_t width = 0;
   for (const Row& row : *rows) {
     width = std::max(width, row.id.size());

@@ -10,6 +10,7 @@
 #include <sstream>
 #include <thread>
 
+#include "rocm_offline/core/posix.hpp"
 #include "support/creator_run/checks.hpp"
 
 using namespace rocm_offline;
@@ -62,13 +63,20 @@ struct Scene : test::KnownCreatorRun {
   }
 };
 
-// A small memory file system at a folder, seen by this thread and what it starts alone.
+// A small file system at a folder, seen by this thread and what it starts alone.
 class SmallDisk {
  public:
+  // In memory.
   SmallDisk(std::filesystem::path folder, const std::string& size) : m_folder(std::move(folder)) {
-    std::filesystem::create_directories(m_folder);
-    m_mounted = ::unshare(CLONE_NEWNS) == 0 && ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
-                ::mount("tmpfs", m_folder.c_str(), "tmpfs", 0, ("size=" + size).c_str()) == 0;
+    m_mounted = own_namespace() && ::mount("tmpfs", m_folder.c_str(), "tmpfs", 0, ("size=" + size).c_str()) == 0;
+  }
+  // ext2 in an image of that many bytes: it has no fallocate(2), so that nothing can be reserved.
+  SmallDisk(std::filesystem::path folder, const std::filesystem::path& image, std::uintmax_t bytes)
+      : m_folder(std::move(folder)) {
+    std::ofstream(image).close();
+    std::filesystem::resize_file(image, bytes);
+    m_mounted = own_namespace() && runs({"mkfs.ext2", "-q", "-F", image.string()}) &&
+                runs({"mount", "-o", "loop", image.string(), m_folder.string()});
   }
   ~SmallDisk() {
     if (m_mounted) {
@@ -80,6 +88,16 @@ class SmallDisk {
   [[nodiscard]] bool mounted() const { return m_mounted; }
 
  private:
+  bool own_namespace() const {
+    std::filesystem::create_directories(m_folder);
+    return ::unshare(CLONE_NEWNS) == 0 && ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
+  }
+  static bool runs(const std::vector<std::string>& argv) {
+    PosixProcessRunner processes;
+    const auto outcome = processes.run({.argv = argv});
+    return outcome && outcome->exit_code == 0;
+  }
+
   std::filesystem::path m_folder;
   bool m_mounted = false;
 };
@@ -157,6 +175,37 @@ TEST_CASE_METHOD(Scene, "create: a disk that is too small is told before the fir
   CHECK_FALSE(error["help"].get<std::string>().empty());
   CHECK(usable_leftovers().empty());
   CHECK(server.count(kSlow) == 0);
+}
+
+TEST_CASE_METHOD(Scene, "create: a disk that another fills meanwhile fails the transfer, and it goes on", "[create]") {
+  const SmallDisk disk(output.parent_path(), folder.path() / "ext2.image", std::uintmax_t{64} << 20U);
+  if (!disk.mounted()) {
+    WARN("no ext2 image can be mounted here (not root, or no loop devices): the rest is left out");
+    return;
+  }
+  slow_down();
+  const std::filesystem::path filler = output.parent_path() / "filler";
+  std::jthread other([&](const std::stop_token& stop) {
+    while (!stop.stop_requested() && !under_way()) {
+      std::this_thread::sleep_for(10ms);
+    }
+    std::ofstream file(filler, std::ios::binary);
+    const std::string block(4096, 'x');
+    while (file.write(block.data(), static_cast<std::streamsize>(block.size())).flush()) {
+    }
+  });
+  const auto full = create();
+  other.request_stop();
+  other.join();
+  CAPTURE(full.err);
+  REQUIRE(full.exit_code == 8);
+  CHECK(full.error()["code"] == "no_space");
+  CHECK(contains(full.error_text(), output.parent_path().string()));
+  CHECK_FALSE(full.error()["help"].get<std::string>().empty());
+  CHECK_FALSE(contains(full.error_text(), "damaged"));
+  CHECK(usable_leftovers().empty());
+  std::filesystem::remove(filler);
+  check_goes_on();
 }
 
 TEST_CASE_METHOD(Scene, "create: a full disk below the cache is no doubt about the repository", "[create]") {

@@ -149,10 +149,17 @@ run_cases() {
   grep -q '^{"error":{"code":"bundle_damaged"' "$work/out" || fail "no JSON error document"
 
   # Cut off inside of the script: no part of it may run and end well.
-  for size in 64 700 2500 9000 $(($(wc -c <"$template") - 3)); do
+  for size in 64 300 700 900 2500 9000 $(($(wc -c <"$template") - 3)); do
     head -c "$size" "$bundle" >"$work/short.run"
     as_user "$@" "$work/short.run" list >"$work/out" 2>"$work/err" && fail "cut to $size bytes: status 0"
     [ ! -s "$work/out" ] || fail "cut to $size bytes: something ran"
+  done
+  for size in 1100 2500 9000 $(($(wc -c <"$template") - 3)); do
+    head -c "$size" "$bundle" >"$work/short.run"
+    as_user "$@" "$work/short.run" list --json >"$work/out" 2>"$work/err"
+    expect_status $? 6 "cut to $size bytes"
+    expect_error "incomplete"
+    grep -q '^{"error":{"code":"bundle_damaged"' "$work/out" || fail "cut to $size bytes: no JSON error document"
   done
 
   # One changed byte in the program.

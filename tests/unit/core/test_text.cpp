@@ -68,6 +68,8 @@ TEST_CASE("text is split, trimmed and joined", "[core]") {
   CHECK(trim(" \n").empty());
   CHECK(join({"a", "b"}, ", ") == "a, b");
   CHECK(join({}, ", ").empty());
+  CHECK(first_of({"a", "b"}, 2) == "a, b");
+  CHECK(first_of({"a", "b", "c", "d"}, 2) == "a, b and 2 more");
   CHECK(has_control_characters("a\x7f"));
   CHECK_FALSE(has_control_characters("a\u00e9"));
 }

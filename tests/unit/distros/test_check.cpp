@@ -232,12 +232,19 @@ TEST_CASE("of two rows the longer prefix speaks") {
   CHECK(status_of(check_machine(asked, catalog()), "kernel") == CheckStatus::warn);
 }
 
-TEST_CASE("an unknown kernel is said to be unjudged") {
+TEST_CASE("an unknown kernel matters to a driver only, and is then said to be unjudged") {
   CheckQuestion asked = question(trixie());
   asked.facts.kernel.clear();
-  CHECK(has(check_of(check_machine(asked, catalog()), "kernel").message, "not judged"));
+  CHECK(status_of(check_machine(asked, catalog()), "kernel") == CheckStatus::pass);
   asked.with_driver = true;
   CHECK(status_of(check_machine(asked, catalog()), "kernel") == CheckStatus::warn);
+  CHECK(has(check_of(check_machine(asked, catalog()), "kernel").message, "not judged"));
+}
+
+TEST_CASE("a question about a target says nothing of this machine") {
+  CheckQuestion asked = question(trixie());
+  asked.facts.of_a_target = true;
+  CHECK(has(check_of(check_machine(asked, catalog()), "os-release").message, "not about this machine"));
 }
 
 TEST_CASE("a container or chroot warns and does not refuse") {

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <set>
 
+#include "places.hpp"
 #include "rocm_offline/core/events.hpp"
 #include "rocm_offline/core/posix.hpp"
 #include "rocm_offline/install/installer.hpp"
@@ -242,8 +243,13 @@ TEST_CASE("uninstall without --purge leaves configuration; rc stays rc with it",
   Machine machine;
   SECTION("nothing was there before") {
     REQUIRE(machine.install());
-    REQUIRE(machine.uninstall());
+    const auto report = machine.uninstall();
+    REQUIRE(report);
     CHECK(machine.apt.installed.at("lib").status == "rc");
+    REQUIRE(report->notes.size() == 1);
+    CHECK(report->notes[0] ==
+          "the configuration of 1 removed package stays (uninstall --purge takes it too); to remove it now: "
+          "dpkg --purge lib");
   }
   SECTION("configuration was there before") {
     machine.apt.installed["lib"] = {.version = "0.9", .status = "rc", .conffiles = true};
@@ -324,7 +330,8 @@ TEST_CASE("GPU access is given and taken back; a missing user is found before an
     REQUIRE(machine.install());
     CHECK(fs::exists(rules));
     REQUIRE(machine.uninstall());
-    CHECK_FALSE(fs::exists(rules));
+    CHECK_FALSE(fs::exists(rules.parent_path()));
+    fs::create_directories(rules.parent_path());
     std::ofstream(rules) << "# of the admin\n";
     const auto report = machine.install();
     REQUIRE(report);
@@ -344,6 +351,49 @@ TEST_CASE("uninstall of a bundle that is not installed is refused", "[install]")
   const auto refused = machine.uninstall();
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == ErrorCode::not_installed);
+}
+
+TEST_CASE("while one run is at work, nothing is said of what it has half done", "[install]") {
+  Machine machine;
+  REQUIRE(machine.install());
+  machine.apt.installed.at("lib").status = "iU";
+  const auto running =
+      Workspace::open({.root = machine.root(), .bundle_id = machine.bundle->bundle_id(), .work_dir = std::nullopt});
+  REQUIRE(running);
+  const auto second = machine.install();
+  REQUIRE_FALSE(second);
+  CHECK(second.error().code == ErrorCode::native_tool_locked);
+  const auto removal = machine.uninstall();
+  REQUIRE_FALSE(removal);
+  CHECK(removal.error().code == ErrorCode::native_tool_locked);
+  Ports ports{machine.processes, machine.clock, machine.events, CancelToken()};
+  const auto asked = status(*machine.bundle, machine.options, ports);
+  REQUIRE(asked);
+  CHECK(asked->state == "partial");
+  CHECK(asked->differences.at(0).find("at work") != std::string::npos);
+  const auto checked = preflight(*machine.bundle, machine.options, ports);
+  REQUIRE(checked);
+  const auto named = [&](const std::string& code) {
+    return std::find_if(checked->checks.begin(), checked->checks.end(),
+                        [&](const Check& check) { return check.code == code; });
+  };
+  CHECK(named("broken-packages") == checked->checks.end());
+  REQUIRE(named("lock") != checked->checks.end());
+  CHECK(named("lock")->status == CheckStatus::warn);
+}
+
+TEST_CASE("check says what the receipt says", "[install]") {
+  Machine machine;
+  Ports ports{machine.processes, machine.clock, machine.events, CancelToken()};
+  const auto receipt_check = [&] {
+    const auto checked = preflight(*machine.bundle, machine.options, ports).value();
+    return std::find_if(checked.checks.begin(), checked.checks.end(),
+                        [](const Check& check) { return check.code == "receipt"; })
+        ->message;
+  };
+  CHECK(receipt_check() == "this bundle is not installed yet");
+  REQUIRE(machine.install());
+  CHECK(receipt_check() == "this bundle is installed already");
 }
 
 TEST_CASE("a question answered with no changes nothing", "[install]") {

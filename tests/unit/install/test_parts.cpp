@@ -166,8 +166,11 @@ TEST_CASE("the workspace is private, exclusive and gone afterwards", "[install]"
     const auto second = Workspace::open(places);
     REQUIRE_FALSE(second);
     CHECK(second.error().code == ErrorCode::native_tool_locked);
+    CHECK(Workspace::is_held(places));
+    CHECK(Workspace::is_held(places));
   }
   CHECK_FALSE(fs::exists(places.state()));
+  CHECK_FALSE(Workspace::is_held(places));
   {
     const auto workspace = Workspace::open(places);
     REQUIRE(workspace);

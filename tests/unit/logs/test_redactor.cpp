@@ -15,7 +15,7 @@ TEST_CASE("a secret is hidden at every door", "[logs]") {
       "machine repo.example login alice password \"tops3cret tops3cret\"", "Authorization: Bearer tops3cret tops3cret",
       "Authorization:tops3cret", "> Proxy-Authorization: Basic tops3cret", "Cookie: id=tops3cret",
       "REPO_TOKEN=tops3cret", "AWS_SECRET_ACCESS_KEY=tops3cret", "mypassword=tops3cret",
-      "{\"password\": \"tops3cret\"}", "PASSWORD: tops3cret",
+      "{\"password\": \"tops3cret\"}", "PASSWORD: tops3cret", "mysql_passwd=tops3cret", "passwd: tops3cret",
       "E: Failed to fetch http://alice:tops3cret@repo.example/x.deb  401  Unauthorized");
   const std::string clean = Redactor().redact(text);
   INFO(clean);
@@ -41,7 +41,9 @@ TEST_CASE("a very short literal is no secret", "[logs]") {
 
 TEST_CASE("text without a secret stays as it is", "[logs]") {
   for (const std::string text : {"Setting up libc6 (2.41-12) ...", "https://repo.example/pool/a+b_1%3a2.deb",
-                                 "see (https://repo.example/x), and http://b/", "the signature of rocm is good"}) {
+                                 "see (https://repo.example/x), and http://b/", "the signature of rocm is good",
+                                 "package base-passwd 3.6.7 (debian/trixie)", "running getent passwd ann",
+                                 "chown: /etc/passwd: Permission denied"}) {
     CHECK(Redactor().redact(text) == text);
   }
 }

@@ -36,6 +36,11 @@ TEST_CASE("parts that an error does not have make no line", "[ui]") {
   CHECK(ui::render_error({.message = "it broke"}, false) == "error: it broke\n");
 }
 
+TEST_CASE("a wrong command line is told without the words of the parser", "[ui]") {
+  CHECK(ui::usage_problem("--gpu-access: 1 required TEXT missing") == "--gpu-access needs a value");
+  CHECK(ui::usage_problem("--jobs: Value 0 not in range 1 to 64") == "--jobs: Value 0 not in range 1 to 64");
+}
+
 TEST_CASE("text from outside cannot drive the terminal", "[ui]") {
   const std::string text =
       ui::render_error({.message = "a\x1b]0;title\x07\nforged: b\xc2\x9b", .details = {{"url", "c\x1b[2J"}}}, false);

@@ -83,6 +83,7 @@ struct MachineFacts {
   std::string machine{};                 // uname -m; of an image what its programs are built for; empty: not known
   std::string kernel{};                  // uname -r, empty = not known
   bool container_or_chroot = false;
+  bool of_a_target = false;              // what a target's id says, not what was read from a machine
 };
 // Of this host, or of an image below root (kernel then unknown).
 [[nodiscard]] MachineFacts read_machine_facts(const std::filesystem::path& root);

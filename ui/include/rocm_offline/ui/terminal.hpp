@@ -23,6 +23,9 @@ enum class Color { automatic, always, never };
 [[nodiscard]] std::string render_verdict(const std::vector<Check>& checks, const std::string& fits,
                                          const std::string& fits_not);
 
+// What CLI11 says of a wrong command line, without the words of the library: "--root needs a value".
+[[nodiscard]] std::string usage_problem(std::string_view parser_message);
+
 // Colour wanted for this stream: `always`, or automatic on a terminal without NO_COLOR and TERM=dumb.
 [[nodiscard]] bool wants_color(Color color, int file_descriptor);
 

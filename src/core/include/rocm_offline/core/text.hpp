@@ -30,6 +30,8 @@ namespace rocm_offline {
 [[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
 [[nodiscard]] std::string_view trim(std::string_view text);
 [[nodiscard]] std::string join(const std::vector<std::string>& parts, std::string_view separator);
+// "a, b, c and 12 more": at most `most` names of a list that may be long.
+[[nodiscard]] std::string first_of(const std::vector<std::string>& names, std::size_t most);
 [[nodiscard]] bool has_control_characters(std::string_view text);
 
 // True when `path` is relative, has no empty, "." or ".." part, no control character, no backslash, and is at most
