@@ -1,5 +1,5 @@
 #!/bin/sh
-if rocm_stub=yes && [ -f "$0" ] && grep -q '^if rocm_stub=yes ' "$0" 2>/dev/null && ! grep -q '^} # whole$' "$0"; then
+if true rocm_stub && [ -f "$0" ] && grep -q '^if true rocm_stub ' "$0" 2>/dev/null && ! grep -q '^} # whole$' "$0"; then
   # A copy that ends within this text would only be a syntax error to the shell.
   case " $* " in
     *' --json '*)
@@ -230,14 +230,16 @@ rocm_find_place() {
     rocm_try_temporary "${HOME:-}"
 }
 
+# Loops here end by themselves: one that counts on `shift` or `break` runs forever where a changed byte broke that word.
 rocm_read_arguments() {
-  while [ $# -gt 0 ]; do
-    case $1 in
-      --json) rocm_json=yes ;;
-      --work-dir=*) rocm_work_dir=${1#--work-dir=} ;;
-      --work-dir) rocm_work_dir=${2:-} ;;
+  rocm_before=
+  for rocm_argument; do
+    case $rocm_before/$rocm_argument in
+      */--json) rocm_json=yes ;;
+      */--work-dir=*) rocm_work_dir=${rocm_argument#--work-dir=} ;;
+      --work-dir/*) rocm_work_dir=$rocm_argument ;;
     esac
-    shift
+    rocm_before=$rocm_argument
   done
 }
 
@@ -273,22 +275,23 @@ rocm_check_bundle() {
   fi
 }
 
+# In rocm_status. A signal ends wait(1) early; the program still has to put things in order.
+rocm_wait() {
+  wait "$rocm_child"
+  rocm_status=$?
+  if [ -n "$rocm_signalled" ] && kill -0 "$rocm_child" 2>/dev/null; then
+    rocm_signalled=
+    rocm_wait
+  fi
+}
+
 rocm_run() {
   # A program started with & has neither standard input nor, in some shells, the default SIGINT; the first is given
   # back here, the second the program sets itself.
   "$rocm_program" --bundle "${rocm_tree:-$rocm_bundle}" "$@" <&3 &
   rocm_child=$!
   exec 3<&-
-  while :; do
-    wait "$rocm_child"
-    rocm_status=$?
-    # A signal ends wait(1) early; the program still has to put things in order.
-    if [ -n "$rocm_signalled" ] && kill -0 "$rocm_child" 2>/dev/null; then
-      rocm_signalled=
-      continue
-    fi
-    break
-  done
+  rocm_wait
   rocm_child=
   return "$rocm_status"
 }

@@ -203,8 +203,9 @@ TEST_CASE_METHOD(Scene, "create: a disk that another fills meanwhile fails the t
   CHECK(contains(full.error_text(), output.parent_path().string()));
   CHECK_FALSE(full.error()["help"].get<std::string>().empty());
   CHECK_FALSE(contains(full.error_text(), "damaged"));
-  CHECK(usable_leftovers().empty());
   std::filesystem::remove(filler);
+  std::filesystem::remove(output.parent_path() / "lost+found");  // mkfs made it
+  CHECK(usable_leftovers().empty());
   check_goes_on();
 }
 

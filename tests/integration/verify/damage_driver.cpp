@@ -29,6 +29,8 @@ namespace {
 constexpr int skipped = 77;
 constexpr int damaged_status = 6;
 constexpr unsigned default_seed = 20261201;
+// In seconds: more than the whole of a run takes on a busy machine; what has not ended by then does not end.
+constexpr const char* limit = "60";
 constexpr unsigned workers = 2;
 constexpr std::size_t stub_bytes = 32768;
 // Shorter than the first command of the script: for a shell that is an empty file, which does nothing and succeeds.
@@ -236,11 +238,11 @@ class Root {
   [[nodiscard]] fs::path file() const { return m_folder / "bundle.run"; }
 
   [[nodiscard]] int creator_verify(const fs::path& creator) const {
-    return run({"timeout", "-k", "5", "300", creator.string(), "verify", file().string(), "-q"});
+    return run({"timeout", "-k", "5", limit, creator.string(), "verify", file().string(), "-q"});
   }
   [[nodiscard]] int own(const std::string& word) const {
     fs::remove_all(m_folder / "var/log");
-    return run({"timeout", "-k", "5", "300", "chroot", m_folder.string(), "/bin/sh", "/bundle.run", word});
+    return run({"timeout", "-k", "5", limit, "chroot", m_folder.string(), "/bin/sh", "/bundle.run", word});
   }
   // What was started since the last call.
   [[nodiscard]] std::string started() const {
