@@ -1,6 +1,7 @@
 #include "rocm_offline/core/digest.hpp"
 
 #include <openssl/evp.h>
+#include <array>
 
 #include <new>
 
@@ -8,18 +9,19 @@ namespace rocm_offline {
 
 namespace {
 
-int hex_value(char c) {
-  if (c >= '0' && c <= '9') {
-    return c - '0';
+// Value of a hex digit by its character, or more than 15: an index has 70,000 digests.
+constexpr std::array<std::uint8_t, 256> hex_values = [] {
+  std::array<std::uint8_t, 256> values{};
+  values.fill(0xff);
+  for (std::uint8_t i = 0; i < 10; ++i) {
+    values[static_cast<std::size_t>('0') + i] = i;
   }
-  if (c >= 'a' && c <= 'f') {
-    return c - 'a' + 10;
+  for (std::uint8_t i = 0; i < 6; ++i) {
+    values[static_cast<std::size_t>('a') + i] = values[static_cast<std::size_t>('A') + i] =
+        static_cast<std::uint8_t>(10 + i);
   }
-  if (c >= 'A' && c <= 'F') {
-    return c - 'A' + 10;
-  }
-  return -1;
-}
+  return values;
+}();
 
 }  // namespace
 
@@ -40,9 +42,9 @@ std::optional<Sha256Digest> Sha256Digest::from_hex(std::string_view text) {
     return std::nullopt;
   }
   for (std::size_t i = 0; i < digest.bytes.size(); ++i) {
-    const int high = hex_value(text[2 * i]);
-    const int low = hex_value(text[2 * i + 1]);
-    if (high < 0 || low < 0) {
+    const unsigned high = hex_values[static_cast<unsigned char>(text[2 * i])];
+    const unsigned low = hex_values[static_cast<unsigned char>(text[2 * i + 1])];
+    if ((high | low) > 0xf) {
       return std::nullopt;
     }
     digest.bytes[i] = static_cast<std::uint8_t>(high * 16 + low);

@@ -1,6 +1,7 @@
 #include "rocm_offline/core/posix.hpp"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -71,6 +72,20 @@ Error system_error(Stage stage, std::string message, const fs::path& path, int e
   return error;
 }
 
+namespace {
+
+// An index of 57 MB takes 14,000 page faults otherwise, as long as reading it. Only a hint (madvise(2)).
+void prefer_huge_pages(char* begin, std::size_t size) {
+  constexpr std::uintptr_t huge_page = std::uintptr_t{2} << 20U;
+  const auto first = (reinterpret_cast<std::uintptr_t>(begin) + huge_page - 1) & ~(huge_page - 1);
+  const auto last = (reinterpret_cast<std::uintptr_t>(begin) + size) & ~(huge_page - 1);
+  if (last > first) {
+    (void)::madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
+  }
+}
+
+}  // namespace
+
 Result<std::string> read_file(Stage stage, const fs::path& path, std::uint64_t max_bytes) {
   const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
   if (!fd.valid()) {
@@ -81,11 +96,12 @@ Result<std::string> read_file(Stage stage, const fs::path& path, std::uint64_t m
     return fail(system_error(stage, "cannot read " + path.string(), path, EISDIR));
   }
   std::string content;
-  // One allocation for regular files; the size is only a hint, the loop decides.
-  if (S_ISREG(info.st_mode) && info.st_size > 0 && static_cast<std::uint64_t>(info.st_size) <= max_bytes) {
-    content.reserve(static_cast<std::size_t>(info.st_size) + 1);
-  }
   constexpr std::size_t step = 1U << 16U;
+  // One allocation for regular files, the loop's last step included; the size is only a hint, the loop decides.
+  if (S_ISREG(info.st_mode) && info.st_size > 0 && static_cast<std::uint64_t>(info.st_size) <= max_bytes) {
+    content.reserve(static_cast<std::size_t>(info.st_size) + step);
+    prefer_huge_pages(content.data(), content.capacity());
+  }
   for (;;) {
     const std::size_t used = content.size();
     content.resize(used + step);

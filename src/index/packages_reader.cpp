@@ -6,7 +6,9 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <thread>
 
+#include "rocm_offline/core/parallel.hpp"
 #include "rocm_offline/core/text.hpp"
 
 namespace rocm_offline::index {
@@ -192,28 +194,25 @@ std::string_view& at(Fields& fields, Field field) {
   return fields[static_cast<std::size_t>(field)];
 }
 
-bool is_forbidden(char c) {
+// No branch, so that the compiler looks at many at a time.
+constexpr bool is_forbidden(char c) {
   const auto byte = static_cast<unsigned char>(c);
-  return (byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7f;
+  return static_cast<bool>(
+      (static_cast<unsigned>(byte < 0x20) & static_cast<unsigned>(byte != '\n') & static_cast<unsigned>(byte != '\t')) |
+      static_cast<unsigned>(byte == 0x7f));
 }
 
-// First byte that no index may hold, or npos. Eight bytes at a time: only words with a byte below 0x20 (a line end,
-// mostly) or equal to 0x7f are looked at one by one.
+// First byte that no index may hold, or npos.
 std::size_t find_control_character(std::string_view text) {
-  constexpr std::uint64_t kOnes = 0x0101010101010101ULL;
-  constexpr std::uint64_t kHighs = 0x8080808080808080ULL;
+  constexpr std::size_t kBlock = 64;
   std::size_t at = 0;
-  for (; at + sizeof(std::uint64_t) <= text.size(); at += sizeof(std::uint64_t)) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, text.data() + at, sizeof(word));
-    const std::uint64_t deletes = word ^ (kOnes * 0x7f);
-    const std::uint64_t suspicious = ((word - kOnes * 0x20) & ~word) | ((deletes - kOnes) & ~deletes);
-    if ((suspicious & kHighs) != 0) {
-      const std::string_view part = text.substr(at, sizeof(word));
-      const auto bad = std::find_if(part.begin(), part.end(), is_forbidden);
-      if (bad != part.end()) {
-        return at + static_cast<std::size_t>(bad - part.begin());
-      }
+  for (; at + kBlock <= text.size(); at += kBlock) {
+    unsigned char bad = 0;
+    for (std::size_t i = 0; i < kBlock; ++i) {
+      bad = static_cast<unsigned char>(bad | static_cast<unsigned char>(is_forbidden(text[at + i])));
+    }
+    if (bad != 0) {
+      break;
     }
   }
   const auto bad = std::find_if(text.begin() + static_cast<std::ptrdiff_t>(at), text.end(), is_forbidden);
@@ -332,6 +331,56 @@ std::size_t stanza_number_of(std::string_view text, std::size_t position) {
   return number;
 }
 
+// For several threads: cut between stanzas. Small ones are not worth a thread.
+std::vector<std::string_view> parts_of(std::string_view text) {
+  constexpr std::size_t kLeastPart = std::size_t{1} << 20U;
+  constexpr std::size_t kMostParts = 8;
+  const std::size_t wanted = std::clamp<std::size_t>(
+      std::min<std::size_t>(std::thread::hardware_concurrency(), text.size() / kLeastPart), 1, kMostParts);
+  std::vector<std::string_view> parts;
+  while (parts.size() + 1 < wanted) {
+    const std::size_t end = text.find("\n\n", text.size() / (wanted - parts.size()));
+    if (end == std::string_view::npos) {
+      break;
+    }
+    parts.push_back(text.substr(0, end + 1));
+    text.remove_prefix(end + 1);
+  }
+  parts.push_back(text);
+  return parts;
+}
+
+Result<Done> read_part(std::string_view text, const std::string& arch, const std::string& what,
+                       std::vector<DebPackage>& packages) {
+  packages.reserve(text.size() / 700);
+  Place place{what, 0, {}};
+  std::size_t from = 0;
+  for (;;) {
+    from = std::min(text.find_first_not_of('\n', from), text.size());
+    if (from == text.size()) {
+      return Done{};
+    }
+    ++place.number;
+    place.package = {};
+    Fields fields{};
+    const auto stanza = read_stanza(text, from, fields, place);
+    if (!stanza) {
+      return tl::unexpected(stanza.error());
+    }
+    if (stanza->size() > kMostStanzaBytes) {
+      return refuse(place, "(any)", "the stanza is larger than 1 MiB");
+    }
+    auto package = checked_package(fields, *stanza, place);
+    if (!package) {
+      return tl::unexpected(std::move(package).error());
+    }
+    if (package->arch == arch || package->arch == "all") {
+      copy_relations(fields, *package);
+      packages.push_back(*package);
+    }
+  }
+}
+
 }  // namespace
 
 PackagesReader::PackagesReader(std::string arch) : m_arch(std::move(arch)) {}
@@ -356,35 +405,30 @@ Result<Done> PackagesReader::add(std::string_view text, const std::string& what)
     return refuse(place, "(any)",
                   text[bad] == '\r' ? "lines end with CR LF, which is not accepted" : "a control character is in it");
   }
-  const std::size_t expected = m_packages.size() + text.size() / 700;
-  m_packages.reserve(expected);
-  m_known.reserve(expected);
-  Place place{what, 0, {}};
-  std::size_t from = 0;
-  for (;;) {
-    from = std::min(text.find_first_not_of('\n', from), text.size());
-    if (from == text.size()) {
-      return Done{};
-    }
-    ++place.number;
-    place.package = {};
-    Fields fields{};
-    const auto stanza = read_stanza(text, from, fields, place);
-    if (!stanza) {
-      return tl::unexpected(stanza.error());
-    }
-    if (stanza->size() > kMostStanzaBytes) {
-      return refuse(place, "(any)", "the stanza is larger than 1 MiB");
-    }
-    auto package = checked_package(fields, *stanza, place);
-    if (!package) {
-      return tl::unexpected(std::move(package).error());
-    }
-    if (package->arch == m_arch || package->arch == "all") {
-      copy_relations(fields, *package);
-      keep(*package);
+  const std::vector<std::string_view> parts = parts_of(text);
+  std::vector<std::vector<DebPackage>> packages(parts.size());
+  auto read = for_each_in_parallel(parts.size(), static_cast<unsigned>(parts.size()),
+                                   [&](std::size_t i) { return read_part(parts[i], m_arch, what, packages[i]); });
+  if (!read && parts.size() > 1) {
+    // Read as a whole, the number of the stanza is that in the file, and the first of several problems is told.
+    std::vector<DebPackage> all;
+    read = read_part(text, m_arch, what, all);
+  }
+  if (!read) {
+    return read;
+  }
+  std::size_t count = m_packages.size();
+  for (const auto& part : packages) {
+    count += part.size();
+  }
+  m_packages.reserve(count);
+  m_known.reserve(count);
+  for (const auto& part : packages) {
+    for (const DebPackage& package : part) {
+      keep(package);
     }
   }
+  return Done{};
 }
 
 }  // namespace rocm_offline::index

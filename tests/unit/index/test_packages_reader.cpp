@@ -145,6 +145,27 @@ TEST_CASE("control characters and CR LF are refused, naming the stanza", "[index
   CHECK(crlf.error->reason.find("CR LF") != std::string::npos);
 }
 
+TEST_CASE("a large index, read by several threads, gives what a small one would", "[index]") {
+  std::string text;
+  std::vector<std::string> names;
+  while (text.size() < 5U << 20U) {
+    names.push_back("p" + std::to_string(names.size()));
+    text +=
+        stanza(names.back(), "Description: " + std::string(names.size() % 900, 'd') + "\n folded\n  lines\n") + "\n";
+  }
+  const Read whole = read(text);
+  REQUIRE_FALSE(whole.error);
+  REQUIRE(whole.packages.size() == names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    REQUIRE(whole.packages[i].name == names[i]);
+  }
+  // A twin at the other end is found, and a broken stanza told by its number in the file.
+  CHECK(read(text + replaced(stanza("p0"), kDigest, std::string(64, 'b'))).duplicates == 1);
+  const Read broken = read(text + replaced(stanza("evil"), "Size: 1000", "Size: x") + "\n" + stanza("last"));
+  REQUIRE(broken.error);
+  CHECK(broken.error->details.at("stanza") == std::to_string(names.size() + 1));
+}
+
 TEST_CASE("an oversized stanza is refused", "[index]") {
   const Read result = read(stanza("a", "Depends: " + std::string(2U << 20U, 'x') + "\n"));
   REQUIRE(result.error);
