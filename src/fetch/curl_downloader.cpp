@@ -50,8 +50,9 @@ void initialise_curl_once() {
 
 // One request's place in a batch.
 struct Slot {
-  Slot(const DownloadRequest& request, std::size_t at, const TransferOptions& options, CancelToken token)
-      : transfer(request, options.retries, options.backoff), index(at), cancel(token) {}
+  Slot(const DownloadRequest& request, std::size_t at, const TransferOptions& options, SideHasher& hasher,
+       CancelToken token)
+      : transfer(request, options.retries, options.backoff, hasher), index(at), cancel(token) {}
 
   // Parsed once for each address: the queue is looked through often.
   const std::optional<Address>& address() {
@@ -148,6 +149,7 @@ class CurlDownloader final : public Downloader {
   TransferOptions m_options;
   EventSink& m_events;
   CancelToken m_cancel;
+  SideHasher m_hasher{};
   Multi m_multi;
 };
 
@@ -576,7 +578,7 @@ int Batch::poll_milliseconds() const {
 std::vector<Result<DownloadOutcome>> Batch::run() {
   const auto began = SteadyClock::now();
   for (std::size_t i = 0; i < m_requests.size(); ++i) {
-    m_waiting.push_back(std::make_unique<Slot>(m_requests[i], i, m_options, m_owner.m_cancel));
+    m_waiting.push_back(std::make_unique<Slot>(m_requests[i], i, m_options, m_owner.m_hasher, m_owner.m_cancel));
   }
   while (!m_waiting.empty() || !m_running.empty()) {
     if (m_owner.m_cancel.cancelled()) {

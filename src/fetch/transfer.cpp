@@ -63,8 +63,9 @@ bool is_temporary(int status) {
 
 }  // namespace
 
-Transfer::Transfer(const DownloadRequest& request, unsigned retries, std::chrono::milliseconds backoff)
-    : m_request(request), m_retries(retries), m_backoff(backoff) {
+Transfer::Transfer(const DownloadRequest& request, unsigned retries, std::chrono::milliseconds backoff,
+                   SideHasher& hasher)
+    : m_request(request), m_hasher(hasher), m_retries(retries), m_backoff(backoff) {
   for (const std::string& url : request.urls) {
     m_tries.push_back({.url = url, .failures = 0, .given_up = false, .error = {}, .unreachable = false});
   }
@@ -219,11 +220,11 @@ bool Transfer::add_body(std::string_view data) {
   if (data.size() > limit - m_received) {
     return fail_now(looks_like_web_page() ? web_page() : wrong_size("more than " + std::to_string(limit)));
   }
-  m_hash.update(data);
-  if (m_request.sink != nullptr) {
-    if (auto written = m_request.sink->write(m_received, data); !written) {
-      return fail_now({std::move(written).error(), Next::stop, false, std::nullopt});
-    }
+  m_hasher.begin(m_hash, data);
+  Result<Done> written = m_request.sink == nullptr ? Result<Done>(Done{}) : m_request.sink->write(m_received, data);
+  m_hasher.wait();
+  if (!written) {
+    return fail_now({std::move(written).error(), Next::stop, false, std::nullopt});
   }
   m_received += data.size();
   return true;

@@ -13,6 +13,7 @@
 #include "response_head.hpp"
 #include "rocm_offline/core/digest.hpp"
 #include "rocm_offline/fetch/downloader.hpp"
+#include "side_hasher.hpp"
 
 namespace rocm_offline::fetch {
 
@@ -39,7 +40,8 @@ struct AttemptEnd {
 
 class Transfer {
  public:
-  Transfer(const DownloadRequest& request, unsigned retries, std::chrono::milliseconds backoff);
+  // `hasher` outlives it; transfers of one thread share it.
+  Transfer(const DownloadRequest& request, unsigned retries, std::chrono::milliseconds backoff, SideHasher& hasher);
 
   // --- one attempt
   // Where it goes; nullopt when the address is not one that may be contacted.
@@ -100,6 +102,7 @@ class Transfer {
   [[nodiscard]] bool is_file() const;
 
   const DownloadRequest& m_request;
+  SideHasher& m_hasher;
   unsigned m_retries;
   std::chrono::milliseconds m_backoff;
   std::vector<Try> m_tries;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cstring>
 #include <limits>
@@ -15,6 +16,7 @@ namespace rocm_offline::index {
 namespace {
 
 constexpr std::size_t kMostStanzaBytes = 1U << 20U;
+constexpr std::size_t kUsualStanzaBytes = 700;
 
 // One stanza while it is read: its number and, once known, its package, for errors.
 struct Place {
@@ -352,7 +354,7 @@ std::vector<std::string_view> parts_of(std::string_view text) {
 
 Result<Done> read_part(std::string_view text, const std::string& arch, const std::string& what,
                        std::vector<DebPackage>& packages) {
-  packages.reserve(text.size() / 700);
+  packages.reserve(text.size() / kUsualStanzaBytes);
   Place place{what, 0, {}};
   std::size_t from = 0;
   for (;;) {
@@ -385,18 +387,44 @@ Result<Done> read_part(std::string_view text, const std::string& arch, const std
 
 PackagesReader::PackagesReader(std::string arch) : m_arch(std::move(arch)) {}
 
-std::size_t PackagesReader::KeyHash::operator()(const Key& key) const {
+std::size_t& PackagesReader::known_place(const DebPackage& package) {
   const std::hash<std::string_view> hash;
-  return hash(key.name) * 31 + hash(key.version) * 17 + hash(key.arch);
+  const std::size_t mask = m_known.size() - 1;
+  for (std::size_t at = (hash(package.name) * 31 + hash(package.version)) & mask;; at = (at + 1) & mask) {
+    if (m_known[at] == 0) {
+      return m_known[at];
+    }
+    const DebPackage& known = m_packages[m_known[at] - 1];
+    if (known.name == package.name && known.version == package.version && known.arch == package.arch) {
+      return m_known[at];
+    }
+  }
 }
 
-void PackagesReader::keep(const DebPackage& package) {
-  const auto [known, added] = m_known.try_emplace({package.name, package.version, package.arch}, m_packages.size());
-  if (added) {
-    m_packages.push_back(package);
-  } else if (m_packages[known->second].sha256 != package.sha256) {
-    m_duplicates.push_back({std::string(package.name), std::string(package.version), std::string(package.arch)});
+void PackagesReader::drop_twins(std::size_t first) {
+  const std::size_t count = m_packages.size();
+  if (m_known.size() < 2 * count) {
+    m_known.assign(std::bit_ceil(2 * count), 0);
+    for (std::size_t i = 0; i < first; ++i) {
+      known_place(m_packages[i]) = i + 1;
+    }
   }
+  std::size_t kept = first;
+  for (std::size_t i = first; i < count; ++i) {
+    const DebPackage& package = m_packages[i];
+    std::size_t& place = known_place(package);
+    if (place != 0) {
+      if (m_packages[place - 1].sha256 != package.sha256) {
+        m_duplicates.push_back({std::string(package.name), std::string(package.version), std::string(package.arch)});
+      }
+      continue;
+    }
+    if (kept != i) {
+      m_packages[kept] = package;
+    }
+    place = ++kept;
+  }
+  m_packages.resize(kept);
 }
 
 Result<Done> PackagesReader::add(std::string_view text, const std::string& what) {
@@ -407,6 +435,8 @@ Result<Done> PackagesReader::add(std::string_view text, const std::string& what)
   }
   const std::vector<std::string_view> parts = parts_of(text);
   std::vector<std::vector<DebPackage>> packages(parts.size());
+  // The first part takes the others in.
+  packages.front().reserve(text.size() / kUsualStanzaBytes);
   auto read = for_each_in_parallel(parts.size(), static_cast<unsigned>(parts.size()),
                                    [&](std::size_t i) { return read_part(parts[i], m_arch, what, packages[i]); });
   if (!read && parts.size() > 1) {
@@ -417,17 +447,15 @@ Result<Done> PackagesReader::add(std::string_view text, const std::string& what)
   if (!read) {
     return read;
   }
-  std::size_t count = m_packages.size();
-  for (const auto& part : packages) {
-    count += part.size();
+  const std::size_t first = m_packages.size();
+  if (first == 0) {
+    m_packages = std::move(packages.front());
+    packages.front().clear();
   }
-  m_packages.reserve(count);
-  m_known.reserve(count);
   for (const auto& part : packages) {
-    for (const DebPackage& package : part) {
-      keep(package);
-    }
+    m_packages.insert(m_packages.end(), part.begin(), part.end());
   }
+  drop_twins(first);
   return Done{};
 }
 

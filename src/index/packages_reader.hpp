@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "rocm_offline/core/error.hpp"
@@ -33,18 +32,15 @@ class PackagesReader {
   [[nodiscard]] std::size_t count() const { return m_packages.size(); }
 
  private:
-  struct Key {
-    std::string_view name, version, arch;
-    bool operator==(const Key&) const = default;
-  };
-  struct KeyHash {
-    std::size_t operator()(const Key& key) const;
-  };
-  void keep(const DebPackage& package);
+  // Those from `first` on are compared with all before them; twins are taken out.
+  void drop_twins(std::size_t first);
+  // Place in m_known of this package, or the free one where it belongs.
+  [[nodiscard]] std::size_t& known_place(const DebPackage& package);
 
   std::string m_arch;
   std::vector<DebPackage> m_packages;
-  std::unordered_map<Key, std::size_t, KeyHash> m_known;
+  // Open addressing, a power of two, at most half full: 1 + place in m_packages, 0 where free.
+  std::vector<std::size_t> m_known;
   std::vector<DuplicatePackage> m_duplicates;
 };
 

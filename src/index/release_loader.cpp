@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
+#include "rocm_offline/core/parallel.hpp"
 #include "rocm_offline/core/text.hpp"
 
 namespace rocm_offline::index {
@@ -115,7 +117,8 @@ bool ReleaseLoader::take_locked(Loading& loading) const {
     return false;
   }
   const auto signature = release_files.find("Release.gpg");
-  if (take(loading, release->second, signature == release_files.end() ? nullptr : &signature->second)) {
+  const Served served{&loading, &release->second, signature == release_files.end() ? nullptr : &signature->second};
+  if (take(served, check_signature(served))) {
     return true;
   }
   loading.error.reset();
@@ -152,15 +155,17 @@ std::vector<Loading*> ReleaseLoader::load_once(const std::vector<Loading*>& load
   std::vector<Loading*> refused;
   std::vector<Loading*> without_in_release;
   auto in_releases = fetch(loadings, "InRelease", false);
+  std::vector<Served> served;
   for (std::size_t i = 0; i < loadings.size(); ++i) {
     if (!in_releases[i]) {
       loadings[i]->error = std::move(in_releases[i]).error();
     } else if (!*in_releases[i]) {
       without_in_release.push_back(loadings[i]);
-    } else if (!take(*loadings[i], **in_releases[i], nullptr)) {
-      refused.push_back(loadings[i]);
+    } else {
+      served.push_back({loadings[i], &**in_releases[i], nullptr});
     }
   }
+  take_all(served, refused);
   if (without_in_release.empty()) {
     return refused;
   }
@@ -183,13 +188,15 @@ std::vector<Loading*> ReleaseLoader::load_once(const std::vector<Loading*>& load
     return refused;
   }
   auto signatures = fetch(detached, "Release.gpg", true);
+  served.clear();
   for (std::size_t i = 0; i < detached.size(); ++i) {
     if (!signatures[i]) {
       detached[i]->error = std::move(signatures[i]).error();
-    } else if (!take(*detached[i], texts[i], *signatures[i] ? &**signatures[i] : nullptr)) {
-      refused.push_back(detached[i]);
+    } else {
+      served.push_back({detached[i], &texts[i], *signatures[i] ? &**signatures[i] : nullptr});
     }
   }
+  take_all(served, refused);
   return refused;
 }
 
@@ -221,40 +228,68 @@ void ReleaseLoader::allow(Loading& loading, const std::string& check, const std:
                   .fields = {{"repository", loading.definition->name}, {"check", check}, {"reason", reason}}});
 }
 
-Result<SignedText> ReleaseLoader::verified_text(Loading& loading, const Received& release,
-                                                const Received* signature) const {
-  const RepositoryDefinition& definition = *loading.definition;
+std::vector<Result<SignedText>> ReleaseLoader::check_signatures(const std::vector<Served>& served) const {
+  constexpr unsigned threads = 4;
+  std::vector<std::optional<Result<SignedText>>> checked(served.size());
+  const auto all = for_each_in_parallel(served.size(), threads, [&](std::size_t i) -> Result<Done> {
+    checked[i] = check_signature(served[i]);
+    return Done{};
+  });
+  static_cast<void>(all);  // each has its own outcome
+  std::vector<Result<SignedText>> results;
+  for (auto& one : checked) {
+    results.push_back(std::move(*one));
+  }
+  return results;
+}
+
+Result<SignedText> ReleaseLoader::check_signature(const Served& served) const {
+  const RepositoryDefinition& definition = *served.loading->definition;
+  const Received& release = *served.release;
   const bool clearsigned = release.file == "InRelease";
-  const bool may_be_unsigned = definition.allowances.unsigned_metadata;
-  if (!clearsigned && signature == nullptr) {
-    const std::string reason = "its Release carries no signature";
-    if (may_be_unsigned) {
-      allow(loading, "unsigned", reason);
-      return SignedText{release.content, {}};
-    }
-    return fail(repository_error(ErrorCode::signature_invalid, definition, "", reason,
+  if (!clearsigned && served.signature == nullptr) {
+    return fail(repository_error(ErrorCode::signature_invalid, definition, "", "its Release carries no signature",
                                  "use a signed mirror, or accept this one with --allow-unsigned " + definition.group));
   }
   const SignatureRequest request{definition.keyrings, release.file, definition.group};
   SignatureVerifier& signatures =
-      is_locked(loading, sha256_of(release.content).hex()) ? m_locked_signatures : m_signatures;
-  auto text = clearsigned ? signatures.verify_clearsigned(release.content, request)
-                          : signatures.verify_detached(release.content, signature->content, request);
-  if (text || !may_be_unsigned || text.error().code != ErrorCode::key_unknown) {
-    return text;
+      is_locked(*served.loading, sha256_of(release.content).hex()) ? m_locked_signatures : m_signatures;
+  return clearsigned ? signatures.verify_clearsigned(release.content, request)
+                     : signatures.verify_detached(release.content, served.signature->content, request);
+}
+
+// Whoever may strip a signature may also sign with any key: the two are one case. A wrong signature is another.
+Result<SignedText> ReleaseLoader::allowed_text(const Served& served, Result<SignedText> checked) const {
+  const Received& release = *served.release;
+  const bool clearsigned = release.file == "InRelease";
+  const bool stripped = !clearsigned && served.signature == nullptr;
+  if (checked || !served.loading->definition->allowances.unsigned_metadata ||
+      (!stripped && checked.error().code != ErrorCode::key_unknown)) {
+    return checked;
   }
-  // Whoever may strip a signature may also sign with any key: the two are one case. A wrong signature is another.
-  allow(loading, "unsigned", text.error().reason);
+  allow(*served.loading, "unsigned", checked.error().reason);
   return SignedText{clearsigned ? unverified_text_of(release.content) : release.content, {}};
 }
 
-bool ReleaseLoader::take(Loading& loading, const Received& release, const Received* signature) const {
+void ReleaseLoader::take_all(const std::vector<Served>& served, std::vector<Loading*>& refused) const {
+  auto checked = check_signatures(served);
+  for (std::size_t i = 0; i < served.size(); ++i) {
+    if (!take(served[i], std::move(checked[i]))) {
+      refused.push_back(served[i].loading);
+    }
+  }
+}
+
+bool ReleaseLoader::take(const Served& served, Result<SignedText> checked) const {
+  Loading& loading = *served.loading;
+  const Received& release = *served.release;
+  const Received* signature = served.signature;
   const RepositoryDefinition& definition = *loading.definition;
   loading.served_by = release.base;
   loading.warnings.clear();
   loading.release_files.clear();
   loading.evidence = {};
-  auto text = verified_text(loading, release, signature);
+  auto text = allowed_text(served, std::move(checked));
   // False where the mirror is to blame; a full disk or a missing gpg of this machine would be the same with the next.
   const auto refuse = [&loading, &definition](Error error) {
     constexpr int status_of_trust = 9;

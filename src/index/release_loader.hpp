@@ -32,6 +32,12 @@ class ReleaseLoader {
 
  private:
   struct Received;
+  // What one mirror serves of a repository.
+  struct Served {
+    Loading* loading;
+    const Received* release;
+    const Received* signature;  // null: none, or inside
+  };
   [[nodiscard]] std::vector<Result<std::optional<Received>>> fetch(const std::vector<Loading*>& loadings,
                                                                    const std::string& file, bool from_same_base) const;
   // The Release that the lock names, with its indexes, where the cache has all of them.
@@ -41,10 +47,14 @@ class ReleaseLoader {
   [[nodiscard]] std::vector<Loading*> load_once(const std::vector<Loading*>& loadings) const;
   [[nodiscard]] std::vector<Loading*> with_next_mirror(const std::vector<Loading*>& refused) const;
   void note_missing(Loading& loading) const;
+  // Of several files at the same time: most of what it takes is waiting for gpg.
+  [[nodiscard]] std::vector<Result<SignedText>> check_signatures(const std::vector<Served>& served) const;
+  [[nodiscard]] Result<SignedText> check_signature(const Served& served) const;
+  // What counts as signed: that, or what an allowance makes of its refusal.
+  [[nodiscard]] Result<SignedText> allowed_text(const Served& served, Result<SignedText> checked) const;
   // False when what the mirror served is refused.
-  [[nodiscard]] bool take(Loading& loading, const Received& release, const Received* signature) const;
-  [[nodiscard]] Result<SignedText> verified_text(Loading& loading, const Received& release,
-                                                 const Received* signature) const;
+  [[nodiscard]] bool take(const Served& served, Result<SignedText> checked) const;
+  void take_all(const std::vector<Served>& served, std::vector<Loading*>& refused) const;
   [[nodiscard]] Result<Done> judge(Loading& loading) const;
   [[nodiscard]] Result<Done> judge_suite(const Loading& loading) const;
   [[nodiscard]] Result<Done> judge_dates(Loading& loading) const;

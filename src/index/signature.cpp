@@ -329,12 +329,17 @@ std::string unverified_text_of(std::string_view clearsigned) {
   return text;
 }
 
+struct SignatureVerifier::Home {
+  std::mutex mutex{};
+  std::unique_ptr<PrivateKeyring> keyring{};  // none until it was opened without a fault
+};
+
 SignatureVerifier::SignatureVerifier(std::filesystem::path work_folder, UnixTime now, std::filesystem::path gpg_program)
     : m_work_folder(std::move(work_folder)), m_now(now), m_gpg_program(std::move(gpg_program)) {}
 
 SignatureVerifier::~SignatureVerifier() = default;
 
-Result<SignatureVerifier::PrivateKeyring*> SignatureVerifier::keyring_for(const SignatureRequest& request) {
+Result<SignatureVerifier::Use> SignatureVerifier::keyring_for(const SignatureRequest& request) {
   if (request.keyrings.empty()) {
     return fail(no_keys(request));
   }
@@ -342,14 +347,25 @@ Result<SignatureVerifier::PrivateKeyring*> SignatureVerifier::keyring_for(const 
   for (const Keyring& keyring : request.keyrings) {
     digests += sha256_of(keyring.data).hex();
   }
-  if (const auto known = m_keyrings.find(digests); known != m_keyrings.end()) {
-    return known->second.get();
+  Home* home = nullptr;
+  {
+    const std::lock_guard<std::mutex> lock(m_mutex);
+    auto& entry = m_homes[digests];
+    if (!entry) {
+      entry = std::make_unique<Home>();
+    }
+    home = entry.get();
   }
-  auto keyring = PrivateKeyring::open(m_work_folder, m_now, m_gpg_program, request);
-  if (!keyring) {
-    return tl::unexpected(std::move(keyring).error());
+  Use use{.lock = std::unique_lock<std::mutex>(home->mutex)};
+  if (!home->keyring) {
+    auto keyring = PrivateKeyring::open(m_work_folder, m_now, m_gpg_program, request);
+    if (!keyring) {
+      return tl::unexpected(std::move(keyring).error());
+    }
+    home->keyring = std::move(*keyring);
   }
-  return m_keyrings.emplace(digests, std::move(*keyring)).first->second.get();
+  use.keyring = home->keyring.get();
+  return use;
 }
 
 Result<std::string> SignatureVerifier::pinned_key(const SignatureRequest& request) {

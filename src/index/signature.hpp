@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,7 @@ struct SignatureRequest {
   std::string keyring_name;  // what --keyring takes: the group
 };
 
+// May be asked by several threads: files of different keys are then checked at the same time.
 class SignatureVerifier {
  public:
   // Private homes are made below `work_folder` (0700) and removed again. `now`: the time at which keys are judged.
@@ -49,12 +51,20 @@ class SignatureVerifier {
 
  private:
   class PrivateKeyring;
-  [[nodiscard]] Result<PrivateKeyring*> keyring_for(const SignatureRequest& request);
+  struct Home;
+  // The home of these keys, locked: one at a time in each.
+  struct Use {
+    std::unique_lock<std::mutex> lock;
+    PrivateKeyring* keyring = nullptr;
+    PrivateKeyring* operator->() const { return keyring; }
+  };
+  [[nodiscard]] Result<Use> keyring_for(const SignatureRequest& request);
   std::filesystem::path m_work_folder;
   UnixTime m_now;
   std::filesystem::path m_gpg_program;
   // By digest of the keys: repositories of one vendor share a home, each start of gpg costs some 10 ms.
-  std::map<std::string, std::unique_ptr<PrivateKeyring>> m_keyrings;
+  std::map<std::string, std::unique_ptr<Home>> m_homes;
+  std::mutex m_mutex{};  // of m_homes
 };
 
 // True for a file that is one clear-signed message and nothing else (RFC 4880, 7).
