@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <thread>
 
 namespace rocm_offline::install {
 
@@ -40,7 +42,13 @@ Result<Workspace> Workspace::open(const Places& places) {
   if (!lock.valid()) {
     return fail(system_error(Stage::install, "cannot open the state folder", places.state(), errno));
   }
-  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+  // is_held() of a `status` or `check` takes it for a moment.
+  constexpr int tries = 10;
+  int left = tries;
+  while (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0 && --left > 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  if (left == 0) {
     return fail(other_run_error(places));
   }
   std::error_code error;

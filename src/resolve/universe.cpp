@@ -47,7 +47,7 @@ PackageUniverse::PackageUniverse(const std::string& native_arch, const std::vect
     count += repository.packages.size();
   }
   m_packages.reserve(count);
-  m_name_ids.reserve(count * 2);
+  m_names.reserve(count * 2);
   for (std::uint32_t i = 0; i < m_repositories.size(); ++i) {
     for (const index::DebPackage& deb : m_repositories[i].packages) {
       add_package(deb, i, m_repositories[i].priority);
@@ -89,11 +89,7 @@ void PackageUniverse::mark_installed(PackageIndex first) {
 }
 
 NameId PackageUniverse::intern(std::string_view name) const {
-  const auto [entry, fresh] = m_name_ids.try_emplace(name, static_cast<NameId>(m_names.size()));
-  if (fresh) {
-    m_names.push_back(name);
-  }
-  return entry->second;
+  return m_names.intern(name);
 }
 
 void PackageUniverse::add_package(const index::DebPackage& deb, std::uint32_t repository, int priority) {
@@ -155,6 +151,9 @@ void PackageUniverse::index_provides() {
       continue;  // relations() says why when the package is touched
     }
     for (const ProvidedName& provided : relations.provides) {
+      if (m_providers.size() <= provided.name) {
+        m_providers.resize(m_names.size());
+      }
       std::vector<PackageIndex>& providers = m_providers[provided.name];
       if (providers.empty() || providers.back() != i) {
         providers.push_back(i);
@@ -178,8 +177,7 @@ std::string PackageUniverse::label(PackageIndex package) const {
 }
 
 std::optional<NameId> PackageUniverse::find_name(std::string_view name) const {
-  const auto found = m_name_ids.find(name);
-  return found == m_name_ids.end() ? std::nullopt : std::optional(found->second);
+  return m_names.find(name);
 }
 
 std::optional<ArchId> PackageUniverse::find_arch(std::string_view arch) const {
@@ -202,8 +200,7 @@ std::vector<PackageIndex> PackageUniverse::versions(SlotId slot) const {
 
 const std::vector<PackageIndex>& PackageUniverse::providers(NameId name) const {
   static const std::vector<PackageIndex> k_nobody;
-  const auto found = m_providers.find(name);
-  return found == m_providers.end() ? k_nobody : found->second;
+  return name < m_providers.size() ? m_providers[name] : k_nobody;
 }
 
 NameId PackageUniverse::capability(const Relation& relation, NameId& base) const {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "relation.hpp"
+#include "name_table.hpp"
 #include "rocm_offline/core/values.hpp"
 #include "rocm_offline/index/repository_set.hpp"
 
@@ -143,11 +144,10 @@ class PackageUniverse {
   std::vector<Repository> m_repositories;
   std::vector<UniversePackage> m_packages;
   // Relations are parsed on demand, also from const functions: they are a cache of the stanzas.
-  mutable std::vector<std::string_view> m_names;
-  mutable std::unordered_map<std::string_view, NameId> m_name_ids;
+  mutable NameTable m_names;
   mutable std::deque<std::string> m_owned_names;
   mutable std::unordered_map<PackageIndex, PackageRelations> m_relations;
-  std::unordered_map<NameId, std::vector<PackageIndex>> m_providers;
+  std::vector<std::vector<PackageIndex>> m_providers;  // by name; shorter than m_names
   std::size_t m_slot_count = 0;
   std::size_t m_package_name_count = 0;  // names below it are names of packages and have slots
   std::vector<PackageIndex> m_first_in_slot, m_next_in_slot;
